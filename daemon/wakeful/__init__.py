@@ -1,0 +1,1 @@
+"""Wakeful keeps a deep agent awake."""

@@ -1,0 +1,8 @@
+"""The plugs that come with Wakeful: inside this package in a wheel, at the repository's root in a clone."""
+
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+
+if not (_HERE / "channels").is_dir():
+    __path__ = [str(_HERE.parents[2])]

@@ -1,0 +1,44 @@
+"""The contract of a channel. A channel is a module (or a folder) in `channels/` with two names:
+
+`Settings`   a pydantic model of its TOML file,
+`open(settings, host)`   an async context manager that yields a `Channel`.
+
+It raises on failure; only the courier retries. It calls `host.accept` for what comes in.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, runtime_checkable
+
+from wakeful.events import Claim, Health, Receipt, Reply, Update
+from wakeful.host import Host
+
+
+@runtime_checkable
+class Channel(Protocol):
+    async def send(self, reply: Reply) -> Receipt:
+        """Deliver. Raises RetryLater when it may work later, Refused when it never will."""
+        ...
+
+    async def find(self, reply: Reply) -> Receipt | None:
+        """Look whether the destination has this reply already; asked before a doubtful one is sent again."""
+        ...
+
+    async def progress(self, claim: Claim, update: Update) -> None:
+        """Show something of a run that goes on; may do nothing."""
+        ...
+
+    async def amend(self, receipt: Receipt, reply: Reply) -> None:
+        """Change what was delivered (a decided card); may do nothing."""
+        ...
+
+    async def probe(self) -> Health:
+        """Go round once and say whether this channel works."""
+        ...
+
+
+class ChannelModule(Protocol):
+    Settings: type[Any]
+
+    def open(self, settings: Any, host: Host) -> AbstractAsyncContextManager[Channel]: ...

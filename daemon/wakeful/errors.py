@@ -1,0 +1,85 @@
+"""Errors, named by what the host must do with them. A docstring is the default message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class WakefulError(Exception):
+    """Something went wrong; this sentence should have been a better one."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+
+class RetryLater(WakefulError):
+    """The other side cannot do it now; try again later."""
+
+    def __init__(self, message: str | None = None, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after  # seconds, when the other side named a time
+
+
+class Refused(WakefulError):
+    """It cannot be done, and trying again would not help."""
+
+
+class SignInNeeded(WakefulError):
+    """A person must sign in first."""
+
+    def __init__(self, connection: str, principal: str) -> None:
+        super().__init__(f"{principal} must connect {connection} first")
+        self.connection, self.principal = connection, principal
+
+
+class Ask(WakefulError):
+    """A person must be asked first."""
+
+    def __init__(self, title: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(title)
+        self.details = dict(details or {})
+
+
+class LeaseLost(WakefulError):
+    """Another worker holds this thread now; nothing more may be written for it here."""
+
+
+class Stale(WakefulError):
+    """The question has changed since it was shown; look at it again before you decide."""
+
+
+class AlreadyDecided(WakefulError):
+    """This question is closed."""
+
+
+class NotAllowed(WakefulError):
+    """This principal may not do that."""
+
+
+class Unknown(WakefulError):
+    """There is no such thing."""
+
+
+class StoreBusy(WakefulError):
+    """Another daemon holds this agent's store; stop it first, or use another folder."""
+
+
+class StoreBroken(WakefulError):
+    """The store cannot be read or written; see docs/operations.md for what to do next."""
+
+
+class StoreFull(StoreBroken):
+    """There is no room left where the store lives; free some space, nothing that was accepted is lost."""
+
+
+class StoreReadOnly(StoreBroken):
+    """The store's disk is read-only; make it writable again."""
+
+
+class FolderFaulty(WakefulError):
+    """The agent folder has faults; `wakeful check` lists them."""
+
+
+class SecretMissing(WakefulError):
+    """A secret that the settings name is neither in the environment nor in the keyring."""

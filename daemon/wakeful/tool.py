@@ -1,0 +1,65 @@
+"""The contract of a tool: a typed function with a docstring in `tools/`; every public one is a tool.
+
+    @tool(effect="once", approve="always")
+    async def refund(call: Call, order: str, amount: float) -> str:
+        '''Give money back.
+
+        Args:
+            order: the order's number, such as A-1001.
+            amount: how much, in euros.
+        '''
+
+A parameter annotated `Call` is filled in by the daemon and never shown to the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from wakeful.host import Host
+
+Effect = Literal["read", "repeat", "once"]
+Approve = Literal["never", "always"]
+F = TypeVar("F", bound=Callable[..., Any])
+
+MARK = "__wakeful_tool__"
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a tool says of itself. `once` is the default: an unknown tool may not be repeated."""
+
+    effect: Effect = "once"
+    approve: Approve = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool, as the tool sees it."""
+
+    idempotency_key: (
+        str  # the same for every attempt at this call; hand it to servers that take one
+    )
+    thread_key: str
+    event_seq: int
+    principal: str
+    address: str  # where the answer of this run goes
+    untrusted: bool
+    host: Host
+
+
+def tool(*, effect: Effect = "once", approve: Approve = "never") -> Callable[[F], F]:
+    """Say what a tool does to the world: read, repeat (doing it again is nothing) or once."""
+
+    def mark(function: F) -> F:
+        setattr(function, MARK, Traits(effect, approve))
+        return function
+
+    return mark
+
+
+def traits(function: Callable[..., Any]) -> Traits:
+    found = getattr(function, MARK, None)
+    return found if isinstance(found, Traits) else Traits()
