@@ -45,6 +45,10 @@ class LeaseLost(WakefulError):
     """Another worker holds this thread now; nothing more may be written for it here."""
 
 
+class Drained(WakefulError):
+    """The run ended at a safe point because it was asked to; what is left of it can go on later."""
+
+
 class Stale(WakefulError):
     """The question has changed since it was shown; look at it again before you decide."""
 
