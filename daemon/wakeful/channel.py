@@ -22,7 +22,7 @@ class Channel(Protocol):
         ...
 
     async def find(self, reply: Reply) -> Receipt | None:
-        """Look whether the destination has this reply already; asked before a doubtful one is sent again."""
+        """Look whether the destination has it already; asked before a doubtful one is re-sent."""
         ...
 
     async def progress(self, claim: Claim, update: Update) -> None:

@@ -74,7 +74,7 @@ class StoreBroken(WakefulError):
 
 
 class StoreFull(StoreBroken):
-    """There is no room left where the store lives; free some space, nothing that was accepted is lost."""
+    """No room is left where the store lives; free some, nothing that was accepted is lost."""
 
 
 class StoreReadOnly(StoreBroken):

@@ -1,7 +1,7 @@
 """The values that travel through the daemon: frozen, and free of any import of ours.
 
-Times are integers: milliseconds since the epoch, UTC. An address is `<channel>:<where>`, for example
-`console:reports`; a thread key is a path such as `webhook/ci/pull/42`.
+Times are integers: milliseconds since the epoch, UTC. An address is `<channel>:<where>`, for
+example `console:reports`; a thread key is a path such as `webhook/ci/pull/42`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What woke the agent. `keys` are its identities: any one of them seen before makes it a duplicate."""
+    """What woke the agent. Any one of its `keys` seen before makes it a duplicate."""
 
     source: str  # the channel's own file name, or "schedule"
     keys: tuple[str, ...]  # each begins with `<source>/`
@@ -103,7 +103,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """A message to be written to the outbox. `ordinal` is unique per event, so that writing it twice is nothing."""
+    """A message for the outbox. `ordinal` is unique per event: writing it twice is nothing."""
 
     ordinal: str  # `final/<address>/<part>`, `ask:<wait>`, `notice`, `send/<call key>`
     address: str
@@ -140,10 +140,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What the destination says of a message that it has. `thread_key` is where an answer to it would arrive."""
+    """What the destination says of a message that it has."""
 
     id: str
-    thread_key: str | None = None
+    thread_key: str | None = None  # where an answer to this message would arrive
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,8 @@ class Update:
     kind: UpdateKind
     event_seq: int
     agent: str = "main"
-    text: str = ""  # text: the next piece; tool: its name; state: the event's new state; reply: the whole answer
+    # text: the next piece; tool: its name; state: the event's new state; reply: the whole answer
+    text: str = ""
     call_id: str = ""  # of the tool call that a `tool`, `tool-end` or sub-agent belongs to
     detail: str = ""
 
@@ -195,7 +196,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One event that a worker holds, with all it needs to run it. Writes under it carry its fence."""
+    """One event that a worker holds; whatever it writes for it carries the fence."""
 
     seq: int
     event: Event
@@ -250,7 +251,7 @@ class Parked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """The run ended with an exception. `outage`: the provider is down for everybody, not this event's fault."""
+    """The run ended with an exception. `outage`: the provider is down for everybody."""
 
     error: str
     retry_after: float | None = None  # seconds, when the provider said so

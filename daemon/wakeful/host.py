@@ -17,7 +17,7 @@ class Clock(Protocol):
         ...
 
     def boot(self) -> float:
-        """Seconds since boot, counting on while the machine sleeps; only differences mean anything."""
+        """Seconds since boot, machine sleep included; only differences mean anything."""
         ...
 
 
@@ -49,11 +49,11 @@ class Host(Protocol):
     view: View
 
     async def accept(self, event: Event) -> Accepted:
-        """Put an event on disk; returns only after the commit. Acknowledge the source after it, never before."""
+        """Put an event on disk; returns after the commit. Acknowledge the source only then."""
         ...
 
     async def decide(self, wait: str, decision: Decision) -> Wait:
-        """Answer a wait. Raises Unknown, Stale, AlreadyDecided, NotAllowed, or Refused for bad arguments."""
+        """Answer a wait. Raises Unknown, Stale, AlreadyDecided, NotAllowed or Refused."""
         ...
 
     async def send(self, reply: Outgoing, *, event_seq: int) -> bool:
@@ -76,7 +76,7 @@ class Host(Protocol):
     async def advance(self, key: str, value: str) -> None: ...
 
     def mount(self, path: str, asgi: Any, *, public: bool = False) -> None:
-        """Serve an ASGI application below a path; public: on the listener that the world may reach."""
+        """Serve an ASGI application below a path; public: where the world may reach it."""
         ...
 
     async def artefact(self, data: bytes, *, name: str, media_type: str) -> Attachment: ...

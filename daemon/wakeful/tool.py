@@ -1,4 +1,4 @@
-"""The contract of a tool: a typed function with a docstring in `tools/`; every public one is a tool.
+"""The contract of a tool: a typed function with a docstring; every public one in `tools/` is one.
 
     @tool(effect="once", approve="always")
     async def refund(call: Call, order: str, amount: float) -> str:

@@ -1,4 +1,4 @@
-"""The plugs that come with Wakeful: inside this package in a wheel, at the repository's root in a clone."""
+"""The plugs that come with Wakeful: in this package in a wheel, at the root in a clone."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
 """The contract of a schedule.
 
-`schedules/<name>.md`: front matter (one of `cron:`, `every:`, `at:`; `timezone`, `deliver`, `thread`, `catch_up`),
-the body is the prompt. `schedules/<name>.py`: `CRON` (or `EVERY`, `AT`), optionally `TIMEZONE` and `CATCH_UP`,
-and `async def run(host)`, which runs without the agent.
+`schedules/<name>.md`: front matter (one of `cron:`, `every:`, `at:`; `timezone`, `deliver`,
+`thread`, `catch_up`), the body is the prompt. `schedules/<name>.py`: `CRON` (or `EVERY`, `AT`),
+optionally `TIMEZONE` and `CATCH_UP`, and `async def run(host)`, which runs without the agent.
 """
 
 from __future__ import annotations

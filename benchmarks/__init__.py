@@ -1,0 +1,1 @@
+"""Ratios within one run, never absolute times: see `make bench`."""
