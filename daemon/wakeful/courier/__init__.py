@@ -1,0 +1,6 @@
+"""Outbox -> channel.send -> receipt: the only place that retries a delivery."""
+
+from wakeful.courier.courier import Courier
+from wakeful.courier.policy import Policy
+
+__all__ = ["Courier", "Policy"]

@@ -1,0 +1,186 @@
+"""The courier: takes replies from the outbox, hands them to channels and writes down what came of it.
+
+A reply that may have left already is looked up at its destination before it is sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from wakeful.backoff import Backoff
+from wakeful.channel import Channel
+from wakeful.courier.alerts import alert
+from wakeful.courier.policy import Policy
+from wakeful.errors import Refused, RetryLater, StoreBroken
+from wakeful.events import Receipt, Reply
+from wakeful.host import Clock
+from wakeful.redact import redact
+from wakeful.store import Store
+
+log = logging.getLogger(__name__)
+
+LOOK = 30.0  # seconds; the longest sleep before the outbox is looked at again
+TROUBLE = Backoff(first=1.0, cap=30.0)  # seconds while the store refuses
+
+
+class Courier:
+    """Delivers what the outbox holds. `channels` are the open ones, `known` the configured ones."""
+
+    def __init__(
+        self,
+        store: Store,
+        channels: Mapping[str, Channel],
+        clock: Clock,
+        *,
+        known: Mapping[str, object] | None = None,
+        routes: Sequence[str] = (),
+        policy: Policy | None = None,
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._channels, self._known = channels, channels if known is None else known
+        self.routes = tuple(routes)
+        self.policy = policy or Policy()
+        self._bell = asyncio.Event()
+        self._flying: dict[int, asyncio.Task[None]] = {}
+        self._doubtful: dict[int, Reply] = {}
+        self._closing = False
+        self._refusals = 0
+
+    def wake(self) -> None:
+        """The outbox or the set of open channels has changed: look now."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Deliver until cancelled or drained."""
+        for reply in await self._store.doubtful():
+            self._doubtful[reply.id] = reply
+        while not self._closing:
+            self._bell.clear()
+            nap = await self._fill()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(nap):
+                    await self._bell.wait()
+
+    async def drain(self, seconds: float) -> None:
+        """Deliver what is due now, within the time; the rest waits for the next start."""
+        self._closing = True
+        self.wake()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while await self._fill() == 0.0 or self._flying:
+                    if self._flying:
+                        await asyncio.wait(self._flying.values(), return_when="FIRST_COMPLETED")
+        for task in list(self._flying.values()):
+            task.cancel()
+        await asyncio.gather(*self._flying.values(), return_exceptions=True)
+
+    async def _fill(self) -> float:
+        """Start as many deliveries as there is room for; returns seconds until more can be due."""
+        for reply in list(self._doubtful.values()):
+            if reply.channel in self._channels or reply.channel not in self._known:
+                del self._doubtful[reply.id]
+                self._start(reply, doubtful=True)
+        room = self.policy.at_once - len(self._flying)
+        if room <= 0:
+            return LOOK
+        try:
+            replies = await self._store.take_replies(room)
+            for reply in replies:
+                self._start(reply, doubtful=reply.attempts > 0)
+            due = None if replies else await self._store.next_reply_due()
+        except StoreBroken as error:
+            self._refusals += 1
+            log.error("The outbox cannot be read: %s", error, extra={"action": "courier_paused"})
+            return TROUBLE.delay(self._refusals)
+        self._refusals = 0
+        if replies:
+            return 0.0 if len(replies) < room else LOOK
+        return LOOK if due is None else min(LOOK, max(0.001, (due - self._clock.now()) / 1000))
+
+    def _start(self, reply: Reply, *, doubtful: bool) -> None:
+        task = asyncio.create_task(self._one(reply, doubtful), name=f"reply-{reply.id}")
+        self._flying[reply.id] = task
+
+    async def _one(self, reply: Reply, doubtful: bool) -> None:
+        try:
+            await self._deliver(reply, doubtful)
+        except StoreBroken as error:
+            # The row stays `sending`: it is doubtful, and looked up once the store is well again.
+            log.error("Reply %d: %s", reply.id, error, extra={"action": "receipt_unwritten"})
+            self._doubtful[reply.id] = reply
+            await asyncio.sleep(TROUBLE.first)
+        finally:
+            del self._flying[reply.id]
+            self.wake()
+
+    async def _deliver(self, reply: Reply, doubtful: bool) -> None:
+        channel = self._channels.get(reply.channel)
+        if channel is None:
+            await self._without_channel(reply)
+            return
+        try:
+            receipt = await self._hand_over(channel, reply, doubtful)
+        except Refused as error:
+            await self._give_up(reply, str(error))
+        except RetryLater as error:
+            await self._again(reply, str(error), error.after)
+        except Exception as error:
+            sentence = str(error) or "no answer in time"
+            await self._again(reply, f"{type(error).__name__}: {sentence}", None)
+        else:
+            await self._store.sent(reply, receipt)
+            log.debug("Reply %d is delivered.", reply.id, extra={"action": "reply_sent"})
+
+    async def _hand_over(self, channel: Channel, reply: Reply, doubtful: bool) -> Receipt:
+        async with asyncio.timeout(self.policy.timeout):
+            found = await channel.find(reply) if doubtful else None
+        if found is not None:
+            return found
+        async with asyncio.timeout(self.policy.timeout):
+            return await channel.send(reply)
+
+    async def _without_channel(self, reply: Reply) -> None:
+        if reply.channel in self._known:
+            await self._again(reply, f"the channel {reply.channel} is not open", None, wait=True)
+        else:
+            await self._give_up(
+                reply,
+                f"there is no channel {reply.channel!r}; add channels/{reply.channel}.toml "
+                "or correct the address",
+            )
+
+    async def _again(
+        self, reply: Reply, error: str, asked: float | None, *, wait: bool = False
+    ) -> None:
+        failures = reply.attempts + 1
+        if self.policy.gives_up(failures) and not wait:
+            await self._give_up(reply, error)
+            return
+        pause = self.policy.pause(failures, asked)
+        log.warning(
+            "Reply %d to %s was not delivered and is tried again in %.0f s: %s",
+            reply.id,
+            reply.address,
+            pause,
+            redact(error),
+            extra={"action": "reply_retry", "reply": reply.id, "channel": reply.channel},
+        )
+        await self._store.resend(reply, redact(error), self._clock.now() + int(pause * 1000))
+
+    async def _give_up(self, reply: Reply, error: str) -> None:
+        said = redact(error)
+        log.error(
+            "Reply %d to %s could not be delivered: %s",
+            reply.id,
+            reply.address,
+            said,
+            extra={"action": "reply_dead", "reply": reply.id, "channel": reply.channel},
+        )
+        await self._store.undeliverable(reply, said)
+        told = alert(reply, said, self.routes)
+        if told is not None:
+            await self._store.post(told, event_seq=reply.event_seq, thread_key=reply.thread_key)
+            self.wake()

@@ -1,0 +1,190 @@
+"""The worker: fills its free places with claims, keeps their leases alive, and drains at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+
+from wakeful.backoff import Backoff
+from wakeful.errors import StoreBroken
+from wakeful.events import Claim, Update
+from wakeful.host import Clock
+from wakeful.store import Store
+from wakeful.worker.agent import Agent, Emit, Limits
+from wakeful.worker.breaker import Breaker
+from wakeful.worker.run import RETRY, Runner, Running
+
+log = logging.getLogger(__name__)
+
+LOOK = 30.0  # seconds; the longest sleep before the clock is looked at again
+STOP_GRACE = 10.0  # seconds that a stopped run may take to reach a safe point
+WRITE_GRACE = 5.0  # seconds for the last writes after a drain's deadline
+TROUBLE = Backoff(first=1.0, cap=30.0)  # seconds between claims while the store refuses
+
+
+def _nobody(claim: Claim) -> Emit | None:
+    return None
+
+
+def _unheard(update: Update) -> None:
+    return None
+
+
+class Worker:
+    """Runs what the inbox holds: one event per thread at a time, `concurrency` threads side by side."""
+
+    def __init__(
+        self,
+        store: Store,
+        agent: Agent,
+        clock: Clock,
+        *,
+        limits: Limits | None = None,
+        breaker: Breaker | None = None,
+        watch: Callable[[Claim], Emit | None] = _nobody,
+        publish: Emit = _unheard,
+        lease: float = 30.0,
+        retry: Backoff = RETRY,
+    ) -> None:
+        self._store, self._clock, self._lease = store, clock, lease
+        self.breaker = breaker or Breaker(clock)
+        self.runner = Runner(
+            store,
+            agent,
+            clock,
+            limits=limits or Limits(),
+            breaker=self.breaker,
+            watch=watch,
+            publish=publish,
+            retry=retry,
+        )
+        self._bell = asyncio.Event()
+        self._draining = False
+        self.running: dict[int, Running] = {}
+        self._refusals = 0  # of the store, in a row
+
+    @property
+    def limits(self) -> Limits:
+        return self.runner.limits
+
+    def set_limits(self, limits: Limits) -> None:
+        """Use other limits from the next claim on."""
+        self.runner.limits = limits
+        self.wake()
+
+    def wake(self) -> None:
+        """Something may be ready: look now."""
+        self._bell.set()
+
+    def stop(self, seq: int) -> bool:
+        """End one running event at its next safe point; False when this worker does not run it."""
+        running = self.running.get(seq)
+        if running is None:
+            return False
+        running.ask("stop")
+        asyncio.get_running_loop().call_later(STOP_GRACE, running.cancel, "stop")
+        return True
+
+    async def run(self) -> None:
+        """Work until cancelled or drained."""
+        beat = asyncio.create_task(self._beat(), name="worker-heartbeat")
+        try:
+            while not self._draining:
+                self._bell.clear()
+                nap = await self._fill()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(nap):
+                        await self._bell.wait()
+        finally:
+            beat.cancel()
+            await asyncio.gather(beat, return_exceptions=True)
+
+    async def drain(self, seconds: float) -> None:
+        """Claim nothing more; let running steps end within the time, then cut them off and hand them back."""
+        self._draining = True
+        self.wake()
+        for running in list(self.running.values()):
+            running.ask("drain")
+        if await self._emptied(seconds):
+            return
+        for running in list(self.running.values()):
+            running.cancel("drain")
+        if not await self._emptied(WRITE_GRACE):
+            for running in list(self.running.values()):
+                if running.task:
+                    running.task.cancel()
+            await self._emptied(WRITE_GRACE)
+
+    async def _emptied(self, seconds: float) -> bool:
+        tasks = [r.task for r in self.running.values() if r.task]
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        return not self.running
+
+    async def _fill(self) -> float:
+        """Claim for every free place; returns how long nothing else will be due, in seconds."""
+        free = self.breaker.room(self.limits.concurrency - len(self.running))
+        if free <= 0:
+            return self.breaker.pause() or LOOK
+        try:
+            claims = await self._store.claim(free)
+            for claim in claims:
+                self._start(claim)
+            due = None if claims else await self._store.next_due()
+        except StoreBroken as error:
+            return self._refused(error)
+        self._refusals = 0
+        if claims:
+            return 0.0 if len(claims) < free else LOOK
+        return LOOK if due is None else min(LOOK, max(0.0, (due - self._clock.now()) / 1000))
+
+    def _start(self, claim: Claim) -> None:
+        running = Running(claim)
+        self.running[claim.seq] = running
+        self.breaker.started(claim.seq)
+        running.task = asyncio.create_task(self._one(running), name=f"event-{claim.seq}")
+
+    async def _one(self, running: Running) -> None:
+        try:
+            await self.runner.work(running)
+        except StoreBroken as error:
+            self._refused(error)
+        except Exception as error:
+            log.exception(
+                "The outcome of event %d could not be recorded.",
+                running.claim.seq,
+                extra={"action": "outcome_lost", "event": running.claim.seq},
+            )
+            await self.runner.rescue(running.claim, error)
+        finally:
+            del self.running[running.claim.seq]
+            self.wake()
+
+    def _refused(self, error: StoreBroken) -> float:
+        self._refusals += 1
+        pause = TROUBLE.delay(self._refusals)
+        log.error(
+            "The store refuses; claiming pauses for %.0f s: %s",
+            pause,
+            error,
+            extra={"action": "claim_paused"},
+        )
+        return pause
+
+    async def _beat(self) -> None:
+        """Keep the leases of running claims; end what another worker has taken over."""
+        while True:
+            await asyncio.sleep(self._lease / 3)
+            if not self.running:
+                continue
+            held = list(self.running.values())
+            try:
+                mine = await self._store.heartbeat()
+            except StoreBroken as error:
+                log.error("No heartbeat: %s", error, extra={"action": "heartbeat_failed"})
+                continue
+            for running in held:
+                if (running.claim.thread_key, running.claim.fence) not in mine:
+                    running.cancel("lost")
