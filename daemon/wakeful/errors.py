@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from wakeful.events import Fault
 
 
 class WakefulError(Exception):
@@ -84,6 +86,26 @@ class StoreReadOnly(StoreBroken):
 class FolderFaulty(WakefulError):
     """The agent folder has faults; `wakeful check` lists them."""
 
+    def __init__(self, message: str | None = None, *, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message or "\n".join(str(fault) for fault in faults) or None)
+        self.faults = tuple(faults)
+
 
 class SecretMissing(WakefulError):
     """A secret that the settings name is neither in the environment nor in the keyring."""
+
+
+class KeyringTrouble(WakefulError):
+    """The keyring did not answer."""
+
+
+class KeyringAbsent(KeyringTrouble):
+    """There is no keyring here; set an environment variable, or `[secrets] backend = "file"`."""
+
+
+class KeyringLocked(KeyringTrouble):
+    """The keyring is locked; unlock it and try again."""
+
+
+class KeyringUnreachable(KeyringTrouble):
+    """The keyring cannot be reached now; try again later."""

@@ -1,0 +1,120 @@
+"""The nearest right word, and pydantic's errors as faults of a file."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from wakeful.config.lines import KeyPath, line_of
+from wakeful.events import Fault
+from wakeful.redact import redact
+
+SECURITY = "security: "  # a validator's message that begins so makes a security fault
+
+_MISSING = "this setting is needed"
+_SECRET_IN_TEXT = (
+    "this setting is shown to people, so it may not come from a secret; write its value"
+)
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The right word that looks most like a wrong one, if any does."""
+    known = {each.lower(): each for each in words}
+    found = get_close_matches(word.lower().replace(" ", ""), known, n=1, cutoff=0.6)
+    return known[found[0]] if found else None
+
+
+def unknown(what: str, word: str, words: Iterable[str]) -> str:
+    """A sentence about a wrong word, with the nearest right one or all of them."""
+    known = sorted(words)
+    near = nearest(word, known)
+    if near:
+        return f'there is no {what} "{word}"; did you mean "{near}"?'
+    if not known:
+        return f'there is no {what} "{word}", and none could stand here'
+    return f'there is no {what} "{word}"; there are: {", ".join(known)}'
+
+
+def explain(
+    error: ValidationError,
+    model: type[BaseModel],
+    *,
+    file: str,
+    lines: Mapping[KeyPath, int],
+) -> list[Fault]:
+    """Every fault that pydantic found, each with its line, without the value that stands there."""
+    return [_fault(each, model, file, lines) for each in error.errors(include_input=True)]
+
+
+def _fault(error: Any, model: type[BaseModel], file: str, lines: Mapping[KeyPath, int]) -> Fault:
+    path = _written(tuple(error["loc"]), lines)
+    message = _message(error, model, path)
+    security = message.startswith(SECURITY)
+    return Fault(
+        file=file,
+        line=line_of(lines, path),
+        key=".".join(str(part) for part in path),
+        message=redact(message.removeprefix(SECURITY)),
+        security=security,
+    )
+
+
+def _written(path: KeyPath, lines: Mapping[KeyPath, int]) -> KeyPath:
+    """The path without what pydantic adds for unions: names of types and tags that nobody wrote."""
+    kept: KeyPath = ()
+    for part in path:
+        if (*kept, part) in lines or part == path[-1]:
+            kept = (*kept, part)
+    return kept if kept and any(each[: len(kept) - 1] == kept[:-1] for each in lines) else path
+
+
+def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return _unknown_key(model, path)
+    if kind == "missing":
+        return _MISSING
+    if kind == "string_type" and type(error["input"]).__name__ == "SecretStr":
+        return _SECRET_IN_TEXT
+    message: str = error["msg"]
+    return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
+
+
+def _unknown_key(model: type[BaseModel], path: KeyPath) -> str:
+    word = str(path[-1])
+    known = set(fields_at(model, path[:-1]))
+    if len(path) == 1 and word not in known and not nearest(word, known):
+        home = next((table for table, key in _nested(model) if key == word), None)
+        if home:
+            return f'"{word}" belongs into the table [{home}]'
+    return unknown("setting", word, known)
+
+
+def fields_at(model: type[BaseModel], path: KeyPath) -> Iterator[str]:
+    """Names of the settings that may stand below a path."""
+    models = {model}
+    for part in path:
+        if isinstance(part, str):
+            inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+            models = {found for each in inner for found in _models(each)}
+    for each in models:
+        for name, info in each.model_fields.items():
+            yield info.alias or name
+
+
+def _nested(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    for name, info in model.model_fields.items():
+        for inner in _models(info.annotation):
+            yield from ((name, key) for key in inner.model_fields)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, types.UnionType, Annotated, tuple, list, dict):
+        for inner in get_args(annotation):
+            yield from _models(inner)
