@@ -11,7 +11,6 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
 import httpx
