@@ -2,7 +2,8 @@
 
 `schedules/<name>.md`: front matter (one of `cron:`, `every:`, `at:`; `timezone`, `deliver`,
 `thread`, `catch_up`), the body is the prompt. `schedules/<name>.py`: `CRON` (or `EVERY`, `AT`),
-optionally `TIMEZONE` and `CATCH_UP`, and `async def run(host)`, which runs without the agent.
+optionally `TIMEZONE`, `DELIVER` and `CATCH_UP`, and `async def run(host)`, which runs without the
+agent: the text that it returns is delivered and recorded, None is a recorded silence.
 """
 
 from __future__ import annotations
@@ -30,8 +31,6 @@ class Rule:
     thread: ThreadMode = "continue"
     catch_up: CatchUp = "once"
     prompt: str = ""
-    run: Callable[[Host], Awaitable[str | None]] | None = (
-        None  # .py schedules: instead of the agent
-    )
+    run: Callable[[Host], Awaitable[str | None]] | None = None  # .py schedules: not the agent
     file: str = ""
-    digest: str = ""  # of the rule's text; a changed rule starts anew from now
+    digest: str = ""  # of what says when it fires; with another digest it starts anew from now
