@@ -11,7 +11,7 @@ QUOTE = 200  # characters of the lost reply
 
 
 def alert(reply: Reply, error: str, routes: Sequence[str]) -> Outgoing | None:
-    """A notice by the next route that is not the channel that failed; None when no route is left."""
+    """A notice by the next route that avoids the channel that failed; None when none is left."""
     tried = _tried(reply)
     for place, address in enumerate(routes):
         if place >= tried and address.partition(":")[0] != reply.channel:

@@ -1,4 +1,4 @@
-"""The courier: takes replies from the outbox, hands them to channels and writes down what came of it.
+"""The courier: takes replies from the outbox, hands them to channels, writes down what came of it.
 
 A reply that may have left already is looked up at its destination before it is sent again.
 """
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 LOOK = 30.0  # seconds; the longest sleep before the outbox is looked at again
 TROUBLE = Backoff(first=1.0, cap=30.0)  # seconds while the store refuses
+UNWRITTEN = 5.0  # seconds until a delivery that could not be recorded is looked up
 
 
 class Courier:
@@ -107,11 +108,17 @@ class Courier:
     async def _one(self, reply: Reply, doubtful: bool) -> None:
         try:
             await self._deliver(reply, doubtful)
-        except StoreBroken as error:
+        except Exception as error:
             # The row stays `sending`: it is doubtful, and looked up once the store is well again.
-            log.error("Reply %d: %s", reply.id, error, extra={"action": "receipt_unwritten"})
+            log.error(
+                "What came of reply %d cannot be written: %s",
+                reply.id,
+                error,
+                exc_info=not isinstance(error, StoreBroken),
+                extra={"action": "receipt_unwritten"},
+            )
+            await asyncio.sleep(UNWRITTEN)
             self._doubtful[reply.id] = reply
-            await asyncio.sleep(TROUBLE.first)
         finally:
             del self._flying[reply.id]
             self.wake()

@@ -17,14 +17,12 @@ CRASHES = 5  # claims of one event that never ended; the next claim buries it
 class Agent(Protocol):
     """Something that can work on a claim: the deep agent, or a script in a test."""
 
-    async def run(
-        self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None
-    ) -> Outcome:
+    async def run(self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None) -> Outcome:
         """Run or resume one event. Raises Drained at the next safe point once `stop` is set."""
         ...
 
     async def repair(self, claim: Claim, text: str) -> None:
-        """Close whatever the event left open in its graph thread, so that the next event can run."""
+        """Close what the event left open in its graph thread, so that the next event can run."""
         ...
 
 

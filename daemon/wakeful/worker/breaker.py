@@ -1,7 +1,7 @@
 """A breaker for the whole daemon: while the model's provider is down, claiming pauses.
 
-Events do not burn their attempts on an outage. When the pause is over one event may try; if it gets through,
-everybody goes on.
+Events do not burn their attempts on an outage. When the pause is over one event may try; if it
+gets through, everybody goes on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The worker: fills its free places with claims, keeps their leases alive, and drains at the end."""
+"""The worker: fills its free places with claims, keeps their leases alive, drains at the end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _unheard(update: Update) -> None:
 
 
 class Worker:
-    """Runs what the inbox holds: one event per thread at a time, `concurrency` threads side by side."""
+    """Runs what the inbox holds: one event per thread, `concurrency` threads side by side."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Worker:
             await asyncio.gather(beat, return_exceptions=True)
 
     async def drain(self, seconds: float) -> None:
-        """Claim nothing more; let running steps end within the time, then cut them off and hand them back."""
+        """Claim nothing more; let running steps end within the time, then cut off the rest."""
         self._draining = True
         self.wake()
         for running in list(self.running.values()):

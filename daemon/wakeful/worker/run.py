@@ -49,7 +49,7 @@ class Running:
             self.task.cancel()
 
     async def through(self, work: Awaitable[Outcome]) -> Outcome:
-        """Await the agent; a cancellation of ours comes out as Drained, anybody else's as itself."""
+        """Await the agent; a cancellation of ours comes out as Drained, others as they are."""
         self._in_agent = True
         try:
             return await work
