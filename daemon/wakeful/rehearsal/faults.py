@@ -1,0 +1,34 @@
+"""Faults that a script plays in process, raised as a provider's own errors would arrive."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langchain_core.exceptions import (
+    ContextOverflowError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelInvalidRequestError,
+)
+
+from wakeful.errors import RetryLater
+from wakeful.rehearsal.script import Fail, Failing
+
+ERRORS: dict[Failing, type[Exception]] = {
+    "outage": ModelAPIError,
+    "auth": ModelAuthenticationError,
+    "bad-request": ModelInvalidRequestError,
+    "overflow": ContextOverflowError,
+}
+
+
+async def raise_for(fail: Fail | None) -> None:
+    """Raise what the script asks for; the faults that are shown in an answer are not errors."""
+    if fail is None:
+        return
+    if fail.how == "rate-limit":
+        raise RetryLater("the script says that this model is busy", fail.after)
+    if fail.how == "hang":
+        await asyncio.Event().wait()
+    if fail.how in ERRORS:
+        raise ERRORS[fail.how](f"the script plays this fault: {fail.how}")
