@@ -1,0 +1,137 @@
+"""Supervision: a part that breaks is opened again after a pause, and given up when it never holds.
+
+One broken part says so once and stops nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Generic, Literal, TypeVar
+
+from wakeful.backoff import Backoff
+from wakeful.events import Health
+from wakeful.host import Clock
+from wakeful.redact import redact
+
+log = logging.getLogger(__name__)
+
+REOPEN = Backoff(first=1.0, cap=60.0)  # seconds between attempts to open a part
+CIRCUIT = 8  # failures in a row after which only a change of its settings, or time, helps
+COOL = 900.0  # seconds until an open circuit is tried once more
+STABLE = 60.0  # seconds that a part must hold to count as well again
+OPENING = 60.0  # seconds that opening may take
+PROBE_EVERY = 60.0  # seconds
+
+T = TypeVar("T")
+State = Literal["opening", "open", "broken", "circuit-open", "closed"]
+
+
+class Supervised(Generic[T]):
+    """One part: opened, watched, closed and opened again."""
+
+    def __init__(
+        self,
+        name: str,
+        opener: Callable[[], AbstractAsyncContextManager[T]],
+        *,
+        clock: Clock,
+        probe: Callable[[T], object],
+        changed: Callable[[str, T | None], None],
+        backoff: Backoff = REOPEN,
+        circuit: int = CIRCUIT,
+    ) -> None:
+        self.name, self._opener, self._clock = name, opener, clock
+        self._probe, self._changed = probe, changed
+        self._backoff, self._circuit = backoff, circuit
+        self.state: State = "opening"
+        self.error = ""
+        self.failures = 0
+        self.tried = asyncio.Event()  # set once the first attempt has ended, well or not
+        self._broken: asyncio.Future[str] | None = None
+
+    def report(self, error: str) -> None:
+        """Say that the open part does not work any more, so that it is opened again."""
+        if self._broken is not None and not self._broken.done():
+            self._broken.set_result(error)
+
+    async def run(self) -> None:
+        """Keep the part open until cancelled."""
+        try:
+            while True:
+                opened = self._clock.boot()
+                error = await self._once()
+                if self._clock.boot() - opened >= STABLE and self.error == "":
+                    self.failures = 0
+                await asyncio.sleep(self._fail(error))
+        finally:
+            self.state = "closed"
+
+    async def _once(self) -> str:
+        """Open it and stay until it breaks; returns why."""
+        try:
+            async with asyncio.timeout(OPENING) as opening, self._opener() as part:
+                opening.reschedule(None)
+                self._up(part)
+                try:
+                    return await self._until_broken(part)
+                finally:
+                    self._changed(self.name, None)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+    def _up(self, part: T) -> None:
+        self.state, self.error = "open", ""
+        self._changed(self.name, part)
+        self.tried.set()
+        log.info("%s is open.", self.name, extra={"action": "part_open", "part": self.name})
+
+    async def _until_broken(self, part: T) -> str:
+        self._broken = asyncio.get_running_loop().create_future()
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PROBE_EVERY):
+                    return await asyncio.shield(self._broken)
+            error = await self._probed(part)
+            if error:
+                return error
+
+    async def _probed(self, part: T) -> str:
+        """Go round once; an empty answer means that it works."""
+        async with asyncio.timeout(OPENING):
+            found = self._probe(part)
+            health = await found if asyncio.iscoroutine(found) else found
+        if isinstance(health, Health) and not health.ok:
+            return health.detail or "its probe failed"
+        return ""
+
+    def _fail(self, error: str) -> float:
+        """Note a failure; returns the pause before the next attempt."""
+        self.failures += 1
+        self.error = redact(error)
+        self.tried.set()
+        if self.failures >= self._circuit:
+            if self.state != "circuit-open":
+                log.error(
+                    "%s failed %d times in a row and is left alone until its settings change "
+                    "(or for %d minutes): %s",
+                    self.name,
+                    self.failures,
+                    COOL // 60,
+                    self.error,
+                    extra={"action": "part_circuit_open", "part": self.name},
+                )
+            self.state = "circuit-open"
+            return COOL
+        self.state = "broken"
+        pause = self._backoff.delay(self.failures)
+        log.warning(
+            "%s is broken and is opened again in %.0f s: %s",
+            self.name,
+            pause,
+            self.error,
+            extra={"action": "part_broken", "part": self.name, "failures": self.failures},
+        )
+        return pause
