@@ -1,0 +1,150 @@
+"""The API of the operator, as JSON; a test holds it and `openapi.py` together."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from wakeful.events import Event
+from wakeful.host import Host
+from wakeful.web.answers import json_answer
+from wakeful.web.inputs import OPERATOR, NewMessage, event_number, new_decision, new_message, number
+from wakeful.web.openapi import document
+from wakeful.web.operations import Operations
+from wakeful.web.shapes import event_json, message_json, wait_json
+from wakeful.web.stream import event_stream
+
+LIMIT = 200
+STATES = ("open", "decided", "applied", "expired", "cancelled")
+
+
+class Api:
+    """Handlers over one Host; each parses, asks, and shapes the answer."""
+
+    def __init__(self, host: Host, operations: Operations | None = None) -> None:
+        self._host, self._view, self._operations = host, host.view, operations
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/api/messages", self.post_message, methods=["POST"]),
+            Route("/api/events/{event}/stream", self.stream),
+            Route("/api/events/{event}/stop", self.stop, methods=["POST"]),
+            Route("/api/events/{event}/replay", self.replay, methods=["POST"]),
+            Route("/api/events/{event}", self.event),
+            Route("/api/threads", self.threads),
+            Route("/api/thread", self.thread),
+            Route("/api/waits", self.waits),
+            Route("/api/waits/{id}", self.decide, methods=["POST"]),
+            Route("/api/runs", self.runs),
+            Route("/api/runs/{event}", self.run),
+            Route("/api/schedules", self.schedules),
+            Route("/api/schedules/{name}/run", self.run_schedule, methods=["POST"]),
+            Route("/api/status", self.status),
+            Route("/api/openapi.json", self.openapi),
+        ]
+
+    async def post_message(self, request: Request) -> Response:
+        message = await new_message(request)
+        accepted = await self._host.accept(to_event(message, self._host))
+        answer = {"event": accepted.seq, "thread": accepted.thread_key}
+        return json_answer({**answer, "duplicate": accepted.duplicate}, 202)
+
+    async def threads(self, request: Request) -> Response:
+        limit = number(request, "limit", LIMIT, most=1000)
+        rows = await self._view.threads(
+            limit=limit or LIMIT, before=request.query_params.get("before")
+        )
+        return json_answer({"threads": rows})
+
+    async def thread(self, request: Request) -> Response:
+        key = request.query_params.get("key", "")
+        limit = number(request, "limit", LIMIT, most=1000) or LIMIT
+        before = number(request, "before", None)
+        found = await self._view.thread(key)
+        if found is None:
+            raise HTTPException(404, "There is no such thread; GET /api/threads lists them.")
+        messages = await self._view.messages(key, limit=limit, before=before)
+        shaped = [message_json(one) for one in messages]
+        return json_answer({"key": key, "state": found.get("state"), "messages": shaped})
+
+    async def event(self, request: Request) -> Response:
+        return json_answer(event_json(await self._event(request)))
+
+    async def stream(self, request: Request) -> Response:
+        seq = event_number(request)
+        await self._event(request)
+        return event_stream(self._view, seq, request)
+
+    async def stop(self, request: Request) -> Response:
+        await self._event(request)
+        return json_answer({"stopped": await self._host.stop(event_number(request))})
+
+    async def waits(self, request: Request) -> Response:
+        state = request.query_params.get("state", "open")
+        if state not in (*STATES, "all"):
+            raise HTTPException(400, f"'state' must be all or one of {', '.join(STATES)}.")
+        found = await self._view.waits(state=None if state == "all" else state)
+        return json_answer({"waits": [wait_json(one) for one in found]})
+
+    async def decide(self, request: Request) -> Response:
+        decision = await new_decision(request)
+        return json_answer(wait_json(await self._host.decide(request.path_params["id"], decision)))
+
+    async def runs(self, request: Request) -> Response:
+        limit = number(request, "limit", 50, most=1000) or 50
+        rows = await self._view.runs(limit=limit, state=request.query_params.get("state"))
+        return json_answer({"runs": rows})
+
+    async def run(self, request: Request) -> Response:
+        found = await self._view.run(event_number(request))
+        if found is None:
+            raise HTTPException(404, "There is no such run; GET /api/runs lists them.")
+        return json_answer(found)
+
+    async def schedules(self, request: Request) -> Response:
+        return json_answer({"schedules": await self._view.schedules()})
+
+    async def run_schedule(self, request: Request) -> Response:
+        seq = await self._commands().run_schedule(request.path_params["name"])
+        return json_answer({"event": seq}, 202)
+
+    async def replay(self, request: Request) -> Response:
+        await self._event(request)
+        return json_answer({"event": await self._commands().replay(event_number(request))}, 202)
+
+    async def status(self, request: Request) -> Response:
+        return json_answer(await self._view.status())
+
+    async def openapi(self, request: Request) -> Response:
+        return json_answer(document())
+
+    async def _event(self, request: Request) -> dict[str, object]:
+        found = await self._view.event(event_number(request))
+        if found is None:
+            raise HTTPException(404, "There is no such event.")
+        return found
+
+    def _commands(self) -> Operations:
+        if self._operations is None:
+            raise HTTPException(501, "This daemon does not offer that over the API.")
+        return self._operations
+
+
+def to_event(message: NewMessage, host: Host) -> Event:
+    """The operator's words as an event of the console; `/new` in front of them starts afresh."""
+    key = message.id or host.new_id()
+    thread = message.thread or f"console/{host.new_id()}"
+    command, _, rest = message.text.partition(" ")
+    fresh = command == "/new" and bool(rest.strip())
+    return Event(
+        source="console",
+        keys=(f"console/{key}",),
+        principal=OPERATOR,
+        thread_key=thread,
+        text=rest.strip() if fresh else message.text,
+        channel="console",
+        address=f"console:{thread.partition('/')[2]}",
+        fresh=fresh,
+    )
