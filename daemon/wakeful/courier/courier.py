@@ -44,7 +44,7 @@ class Courier:
         self._channels, self._known = channels, channels if known is None else known
         self.routes = tuple(routes)
         self.policy = policy or Policy()
-        self._bell = asyncio.Event()
+        self._bell = store.mail
         self._flying: dict[int, asyncio.Task[None]] = {}
         self._doubtful: dict[int, Reply] = {}
         self._closing = False

@@ -1,4 +1,4 @@
-"""Bytes that events and replies carry: one file for each content, below the agent's private folder."""
+"""Bytes that events and replies carry: one file per content, below the agent's private folder."""
 
 from __future__ import annotations
 

@@ -8,11 +8,13 @@ import traceback
 from collections.abc import Callable, Iterable
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 from wakeful.redact import redact
 
 FILE_BYTES = 5_000_000  # of one log file
 FILES = 4  # older ones that are kept
+FRAMES = 20  # of a traceback
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 QUIET = ("apscheduler", "httpx", "httpcore", "openai", "anthropic", "uvicorn.access")
 
@@ -33,9 +35,9 @@ class Redacted(logging.Formatter):
         told = " ".join(f"{k}={v}" for k, v in extra.items())
         return redact(f"{head} [{told}]{newline}{rest}" if told else line, self._known())
 
-    def formatException(self, ei: object) -> str:  # noqa: N802
-        kind, error, trace = ei  # type: ignore[misc]
-        return "".join(traceback.format_exception(kind, error, trace, limit=-20)).rstrip()
+    def formatException(self, ei: Any) -> str:
+        """The last frames are enough, and a log that is bounded wants short tracebacks."""
+        return "".join(traceback.format_exception(*ei, limit=-FRAMES)).rstrip()
 
 
 def start_logging(

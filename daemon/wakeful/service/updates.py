@@ -1,7 +1,7 @@
-"""The updates bus: what running events tell those who watch them. Never stored; bounded everywhere.
+"""The updates bus: what running events tell those who watch. Never stored; bounded everywhere.
 
-A watcher gets a snapshot first, then what comes. Ids are `<process>.<n>`; a watcher that comes back to
-the same process with the last id it saw gets what it missed, as long as it is still here.
+A watcher gets a snapshot first, then what comes. Ids are `<process>.<n>`; a watcher that comes
+back to the same process with the last id it saw gets what it missed, while it is still here.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Updates:
         if process != self._process or not number.isascii() or not number.isdigit():
             return None
         seen = int(number)
-        if not topic.recent or topic.recent[0][0] > seen + 1 and len(topic.recent) == KEPT:
+        if not topic.recent or (topic.recent[0][0] > seen + 1 and len(topic.recent) == KEPT):
             return None
         return [(self._id(n), update) for n, update in topic.recent if n > seen]
 

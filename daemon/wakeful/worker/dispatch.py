@@ -60,7 +60,7 @@ class Worker:
             publish=publish,
             retry=retry,
         )
-        self._bell = asyncio.Event()
+        self._bell = store.work
         self._draining = False
         self.running: dict[int, Running] = {}
         self._refusals = 0  # of the store, in a row
