@@ -1,0 +1,200 @@
+"""Firings: the moments at which schedules were due, and what became of each.
+
+A firing and its event are one transaction with the schedule's next time, guarded by the time that
+the caller saw: two clocks on one store, or one clock that runs twice, fire once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from wakeful.events import Accepted, Event
+from wakeful.store import schema
+from wakeful.store.codec import event_payload
+from wakeful.store.inbox import put_event
+from wakeful.store.part import Part, const, num, txt
+from wakeful.store.query import Query, Session
+
+inbox, schedule, firing = schema.inbox, schema.schedule, schema.firing
+
+# Go on to the next time, unless somebody else did so already.
+ADVANCE = Query(
+    update(schedule)
+    .where(schedule.c.name == txt("k"), schedule.c.next_at == num("seen"))
+    .values(next_at=num("then"), updated_at=num("now"))
+)
+
+# One moment at which a schedule was due; it exists once.
+ADD = Query(
+    insert(firing)
+    .values(
+        name=txt("name"),
+        due_at=num("due_at"),
+        state=txt("state"),
+        outcome=txt("outcome"),
+        started_at=num("now"),
+        ended_at=num("ended_at"),
+    )
+    .on_conflict_do_nothing()
+)
+LINK = Query(
+    update(firing)
+    .where(firing.c.name == txt("k"), firing.c.due_at == num("due"))
+    .values(event_seq=num("seq"))
+)
+END = Query(
+    update(firing)
+    .where(firing.c.name == txt("k"), firing.c.due_at == num("due"))
+    .where(firing.c.state == const("running"))
+    .values(state=txt("new"), outcome=txt("what"), ended_at=num("now"))
+    .returning(firing.c.event_seq)
+)
+CLOSE = Query(
+    update(inbox)
+    .where(inbox.c.seq == num("k"))
+    .values(state=txt("new"), error=txt("why"), done_at=num("now"))
+)
+
+# Handlers that began and never ended: their event is closed from the start, the firing is not.
+BROKEN = Query(
+    select(firing.c.name, firing.c.due_at, firing.c.event_seq)
+    .join(inbox, inbox.c.seq == firing.c.event_seq)
+    .where(firing.c.state == const("running"), inbox.c.state == const("done"))
+    .where(firing.c.started_at < num("before"))
+)
+
+# The newest firings of a schedule.
+FIRINGS = Query(
+    select(firing)
+    .where(firing.c.name == txt("name"))
+    .order_by(firing.c.due_at.desc())
+    .limit(num("limit"))
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiringRow:
+    """One firing, and what became of it."""
+
+    name: str
+    due_at: int
+    state: str  # running done silent failed skipped interrupted
+    started_at: int
+    event_seq: int | None = None
+    outcome: str | None = None
+    delivery: str | None = None
+    ended_at: int | None = None
+
+
+class Firings(Part):
+    async def fire(
+        self,
+        name: str,
+        due_at: int,
+        event: Event,
+        next_at: int | None,
+        *,
+        seen: int,
+        here: bool = False,
+        missed: tuple[int, str] | None = None,
+    ) -> Accepted | None:
+        """Record a firing, accept its event and go on to `next_at`; None when it fired already.
+
+        `seen` is the due time that the caller read. `here`: the caller runs it, not the worker.
+        `missed`: the first of the times that this one stands for, and a sentence about them.
+        """
+
+        def operation(s: Session) -> Accepted | None:
+            if not s.run(ADVANCE, k=name, seen=seen, then=next_at, now=s.now):
+                return None
+            if missed is not None:
+                _add(s, name, missed[0], state="skipped", outcome=missed[1])
+            return _fire(s, name, due_at, event, here)
+
+        return await self._accept(operation, event)
+
+    async def fire_now(
+        self, name: str, due_at: int, event: Event, *, here: bool = False
+    ) -> Accepted | None:
+        """A firing that a person asked for; the schedule's next time stays as it is."""
+        return await self._accept(lambda s: _fire(s, name, due_at, event, here), event)
+
+    async def skip_firing(
+        self, name: str, due_at: int, next_at: int | None, outcome: str, *, seen: int
+    ) -> bool:
+        """Record that a firing was missed on purpose, and go on; False when somebody else did."""
+
+        def operation(s: Session) -> bool:
+            moved = s.run(ADVANCE, k=name, seen=seen, then=next_at, now=s.now)
+            return bool(moved) and _add(s, name, due_at, state="skipped", outcome=outcome)
+
+        return await self.db.run(operation)
+
+    async def end_firing(self, name: str, due_at: int, state: str, outcome: str) -> None:
+        """What came of a firing that the clock ran itself: done, silent, failed or interrupted."""
+        await self.db.run(lambda s: _end(s, name, due_at, state, outcome))
+
+    async def interrupt_firings(self, before: int, outcome: str) -> list[FiringRow]:
+        """Close what the clock began before a moment and never ended; a killed process left it."""
+
+        def operation(s: Session) -> list[FiringRow]:
+            found = [
+                FiringRow(
+                    name=row["name"],
+                    due_at=row["due_at"],
+                    event_seq=row["event_seq"],
+                    state="interrupted",
+                    outcome=outcome,
+                    started_at=before,
+                )
+                for row in s.all(BROKEN, before=before)
+            ]
+            return [one for one in found if _end(s, one.name, one.due_at, "interrupted", outcome)]
+
+        return await self.db.run(operation)
+
+    async def firings(self, name: str, *, limit: int = 50) -> list[FiringRow]:
+        """The newest firings of a schedule, newest first."""
+        found = await self.db.run(lambda s: s.all(FIRINGS, name=name, limit=limit), durable=False)
+        fields = FiringRow.__dataclass_fields__
+        return [FiringRow(**{field: row[field] for field in fields}) for row in found]
+
+    async def _accept(
+        self, operation: Callable[[Session], Accepted | None], event: Event
+    ) -> Accepted | None:
+        accepted = await self.db.run(operation, lane=event.thread_key)
+        if accepted is not None:
+            self.work.set()
+        return accepted
+
+
+def _fire(s: Session, name: str, due_at: int, event: Event, here: bool) -> Accepted | None:
+    if not _add(s, name, due_at, state="running", outcome=None):
+        return None
+    state = "done" if here else "queued"
+    accepted = put_event(s, event, event_payload(event), state=state)
+    if accepted.duplicate:  # retention has forgotten the firing, but not the event's name
+        s.change(END, k=name, due=due_at, new="skipped", what="it fired before", now=s.now)
+        return None
+    s.run(LINK, k=name, due=due_at, seq=accepted.seq)
+    return accepted
+
+
+def _add(s: Session, name: str, due_at: int, *, state: str, outcome: str | None) -> bool:
+    ended = None if state == "running" else s.now
+    values = {"name": name, "due_at": due_at, "state": state, "outcome": outcome}
+    return bool(s.run(ADD, **values, now=s.now, ended_at=ended))
+
+
+def _end(s: Session, name: str, due_at: int, state: str, outcome: str) -> bool:
+    ended = s.change(END, k=name, due=due_at, new=state, what=outcome, now=s.now)
+    if ended is None:
+        return False
+    failed = state in ("failed", "interrupted")
+    closed = "dead" if failed else state
+    s.run(CLOSE, k=ended[0], new=closed, why=outcome if failed else None, now=s.now)
+    return True
