@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,6 +59,13 @@ def settings_of(home: Path) -> Settings:
     from wakeful.config import load
 
     return load(home)
+
+
+def zone_of(home: Path) -> tzinfo:
+    """The agent's time zone, in which times are shown."""
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(settings_of(home).timezone)
 
 
 def _find(ctx: click.Context, _: click.Parameter, value: str | None) -> Path:

@@ -1,0 +1,43 @@
+"""Who answers a command: the running daemon over its API, or the store of one that is down.
+
+Both speak the API's own JSON, so a command does not know whom it asked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+from wakeful.cli.daemon import Daemon, find_daemon
+from wakeful.cli.folder import settings_of
+
+Row = dict[str, Any]
+
+
+class Answers(Protocol):
+    """What both can be asked. `running` says which of the two it is."""
+
+    running: bool
+
+    def status(self) -> Row: ...
+    def threads(self, limit: int) -> list[Row]: ...
+    def thread(self, key: str, limit: int) -> Row: ...
+    def runs(self, limit: int, state: str | None) -> list[Row]: ...
+    def run(self, event: int) -> Row: ...
+    def waits(self, state: str) -> list[Row]: ...
+    def schedules(self) -> list[Row]: ...
+    def effects(self, state: str | None, limit: int) -> list[Row]: ...
+    def decide(self, wait: str, decision: Row) -> Row: ...
+    def replay(self, event: int) -> int: ...
+    def run_schedule(self, name: str) -> int: ...
+
+
+def ask(home: Path) -> Answers:
+    """The daemon of this folder when it is up, else the folder's store."""
+    settings = settings_of(home)
+    found: Daemon | None = find_daemon(home, settings)
+    if found:
+        return found
+    from wakeful.cli.books import Books
+
+    return Books(home, settings)

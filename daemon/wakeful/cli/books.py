@@ -1,0 +1,93 @@
+"""The store of a daemon that is down: read without a lock, written with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from wakeful.errors import Unknown
+from wakeful.events import Decision
+from wakeful.web.inputs import OPERATOR
+from wakeful.web.shapes import message_json, wait_json
+
+if TYPE_CHECKING:
+    from wakeful.config import Settings
+    from wakeful.host import View
+    from wakeful.store import Store
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+
+class Books:
+    """Answers like the daemon would, from what it left on disk."""
+
+    running = False
+
+    def __init__(self, home: Path, settings: Settings) -> None:
+        self._home, self._settings = home, settings
+
+    def status(self) -> Row:
+        return self._read(lambda view: view.status())
+
+    def threads(self, limit: int) -> list[Row]:
+        return self._read(lambda view: view.threads(limit=limit))
+
+    def thread(self, key: str, limit: int) -> Row:
+        async def look(view: View) -> Row:
+            found = await view.thread(key)
+            if found is None:
+                raise Unknown("There is no such thread; `wakeful threads` lists them.")
+            messages = [message_json(one) for one in await view.messages(key, limit=limit)]
+            return {"key": key, "state": found.get("state"), "messages": messages}
+
+        return self._read(look)
+
+    def runs(self, limit: int, state: str | None) -> list[Row]:
+        return self._read(lambda view: view.runs(limit=limit, state=state))
+
+    def run(self, event: int) -> Row:
+        found = self._read(lambda view: view.run(event))
+        if found is None:
+            raise Unknown("There is no such run; `wakeful runs` lists them.")
+        return found
+
+    def waits(self, state: str) -> list[Row]:
+        asked = None if state == "all" else state
+        return [wait_json(one) for one in self._read(lambda view: view.waits(state=asked))]
+
+    def schedules(self) -> list[Row]:
+        return self._read(lambda view: view.schedules())
+
+    def decide(self, wait: str, decision: Row) -> Row:
+        made = Decision(
+            verdict=decision["decision"],
+            by=OPERATOR,
+            digest=decision["digest"],
+            reason=decision.get("reason", ""),
+        )
+        return wait_json(self._write(lambda store: store.decide(wait, made, key=f"cli/{wait}")))
+
+    def _read(self, look: Callable[[View], Awaitable[T]]) -> T:
+        from wakeful.store import open_reader
+
+        async def opened() -> T:
+            async with open_reader(self._url()) as view:
+                return await look(view)
+
+        return asyncio.run(opened())
+
+    def _write(self, change: Callable[[Store], Awaitable[T]]) -> T:
+        from wakeful.service.time import SystemClock
+        from wakeful.store import open_store
+
+        async def opened() -> T:
+            async with open_store(self._url(), clock=SystemClock(), owner="cli") as store:
+                return await change(store)
+
+        return asyncio.run(opened())
+
+    def _url(self) -> str:
+        return self._settings.store.url or f"sqlite:///{self._home / '.wakeful' / 'state.db'}"
