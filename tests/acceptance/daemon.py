@@ -57,12 +57,7 @@ class Daemon:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.kill()
 
     def start(self, *, ready: bool = True) -> None:

@@ -23,12 +23,7 @@ class Sink:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._server.shutdown()
         self._server.server_close()
 

@@ -42,12 +42,7 @@ class Stage:
         self._stack.callback(self.daemon.kill)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._stack.close()
 
     def env(self) -> dict[str, str]:
