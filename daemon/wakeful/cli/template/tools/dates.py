@@ -1,4 +1,4 @@
-"""Tools of this agent: every public function here is one; its docstring tells the model about it."""
+"""Tools of this agent: every public function is one; its docstring tells the model about it."""
 
 from __future__ import annotations
 

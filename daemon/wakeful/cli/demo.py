@@ -1,0 +1,18 @@
+"""`wakeful demo`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+@click.command()
+@click.option(
+    "--once", is_flag=True, help="End when everything was shown; exit 0 if all of it worked."
+)
+def demo(once: bool) -> None:
+    """Show the main job in a folder of its own: a chat, a schedule and a webhook, without any key."""
+    from wakeful.rehearsal.demo import run_demo
+
+    sys.exit(run_demo(once=once))

@@ -1,0 +1,84 @@
+"""`wakeful schedules`: what is planned, what comes next, and one run by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wakeful.cli.ask import ask
+from wakeful.cli.exits import UNKNOWN, Fail
+from wakeful.cli.folder import as_json, in_folder, settings_of, zone_of
+from wakeful.cli.table import show_json, show_table, when
+
+if TYPE_CHECKING:
+    from wakeful.schedule import Rule
+
+COLUMNS = ("name", "spec", "next", "last", "outcome")
+
+
+@click.group(invoke_without_command=True)
+@in_folder
+@as_json
+@click.pass_context
+def schedules(ctx: click.Context, home: Path, json_: bool) -> None:
+    """List the schedules, look ahead, or run one now."""
+    if ctx.invoked_subcommand:
+        ctx.obj = str(home)
+        return
+    rows = ask(home).schedules()
+    if json_:
+        return show_json(rows)
+    zone = zone_of(home)
+    shown = [
+        {**row, "next": when(row.get("next_at"), zone), "last": when(row.get("last_at"), zone)}
+        for row in rows
+    ]
+    show_table(shown, COLUMNS, empty="No schedules; a file in schedules/ makes one.")
+
+
+@schedules.command("next")
+@in_folder
+@as_json
+@click.argument("name")
+@click.option("-n", "count", type=click.IntRange(1, 1000), default=10, show_default=True)
+def coming(home: Path, json_: bool, name: str, count: int) -> None:
+    """Show when a schedule fires next, in its own time zone and in UTC."""
+    from time import time_ns
+
+    from wakeful.schedule.fires import preview
+
+    found = preview(_rule(home, name), time_ns() // 1_000_000, count)
+    if json_:
+        return show_json([{"local": one.local, "utc": one.utc, "note": one.note} for one in found])
+    for one in found:
+        click.echo(str(one))
+    if not found:
+        click.echo(f"{name} does not fire again.")
+
+
+@schedules.command("run")
+@in_folder
+@as_json
+@click.argument("name")
+def run_now(home: Path, json_: bool, name: str) -> None:
+    """Fire a schedule now, besides its plan."""
+    answers = ask(home)
+    event = answers.run_schedule(name)
+    if json_:
+        return show_json({"schedule": name, "event": event})
+    later = "" if answers.running else " It runs when the daemon is started."
+    click.echo(f"{name} fired as event {event}.{later}")
+
+
+def _rule(home: Path, name: str) -> Rule:
+    """The rule as its file says it now."""
+    from wakeful.plugs import Folder
+
+    snapshot = Folder(home, settings_of(home)).scan()
+    rules = {rule.name: rule for rule in snapshot.schedules}
+    if name not in rules:
+        known = f"there is {', '.join(sorted(rules))}" if rules else "there is none"
+        raise Fail(f"no schedule {name!r} in {home}; {known}.", UNKNOWN)
+    return rules[name]

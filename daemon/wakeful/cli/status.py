@@ -1,0 +1,52 @@
+"""`wakeful status`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wakeful.cli.ask import ask
+from wakeful.cli.exits import UNAVAILABLE
+from wakeful.cli.folder import as_json, in_folder
+from wakeful.cli.table import show_json
+
+
+@click.command()
+@in_folder
+@as_json
+def status(home: Path, json_: bool) -> None:
+    """Say how the daemon is and what waits. Its exit code is 5 when the daemon is not running."""
+    answers = ask(home)
+    facts = {"running": answers.running, "folder": str(home), **answers.status()}
+    if json_:
+        show_json(facts)
+    else:
+        click.echo("\n".join(lines(facts)))
+    if not answers.running:
+        sys.exit(UNAVAILABLE)
+
+
+def lines(facts: Mapping[str, Any]) -> list[str]:
+    """The facts for people, one a line."""
+    down = "not running; `wakeful run` starts it"
+    shown = {**facts, "running": "running" if facts["running"] else down}
+    names = {"running": "daemon"}
+    width = max(len(names.get(key, key)) for key in shown)
+    return [
+        f"{names.get(key, key).replace('_', ' '):<{width}}  {_words(value)}"
+        for key, value in shown.items()
+    ]
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_words(inner)}" for key, inner in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None or value == "" else str(value)
