@@ -67,7 +67,10 @@ class Rehearsal(BaseChatModel):
         return name if name in self._script.agents or name == "general-purpose" else MAIN
 
     def _changed(self) -> float:
-        return Path(self.script).stat().st_mtime if self.script else 0.0
+        try:
+            return Path(self.script).stat().st_mtime if self.script else 0.0
+        except OSError:
+            return 0.0  # reading it says what is wrong
 
     async def _agenerate(
         self,

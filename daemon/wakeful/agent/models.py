@@ -1,0 +1,212 @@
+"""From the model's name in agent.toml to a model that can be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import os
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from langchain_core.language_models import BaseChatModel
+from pydantic import SecretStr, ValidationError
+
+from wakeful.agent.line import Bounds, Line, guard
+from wakeful.config.words import nearest
+from wakeful.errors import FolderFaulty
+from wakeful.redact import redact
+
+REHEARSAL = "rehearsal"
+LOCAL = "local"
+IN_PROCESS = "wakeful.rehearsal.model"  # by name: it stands on a floor above
+TIMEOUT = 60.0  # seconds without a new piece
+TOTAL_TIMEOUT = 600.0  # seconds for one answer
+TRIES, TRIES_LIMIT = 2, 5  # tries after the first
+EXAMPLE = '"openai:gpt-5"'
+OURS = ("timeout", "total_timeout", "max_retries", "max_characters")  # what the line looks after
+COMMON = (*OURS, "temperature", "max_tokens")  # what goes to a fallback of another provider too
+# Providers whose classes take `timeout` and `max_retries`; the line bounds the others by itself.
+TIMED = frozenset(
+    {"openai", "anthropic", "azure_openai", "google_genai", "groq", "mistralai", "deepseek", "xai"}
+)
+PROVIDERS = TIMED | {"ollama", "bedrock", "openrouter", "google_vertexai", "together", LOCAL}
+INFERRED = {
+    REHEARSAL: REHEARSAL,
+    **dict.fromkeys(("gpt-", "chatgpt", "o1", "o3", "o4"), "openai"),
+    "claude": "anthropic",
+    "gemini": "google_genai",
+}
+KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+Resolve = Callable[[str], Awaitable[SecretStr] | SecretStr]
+
+
+class ModelSettings(Protocol):
+    """The part of the settings that is about models."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def fallbacks(self) -> Sequence[str]: ...
+    @property
+    def model_options(self) -> Mapping[str, Any]: ...
+
+
+class ModelUnusable(FolderFaulty):
+    """The model cannot be used as agent.toml names it."""
+
+
+async def build_model(
+    settings: ModelSettings, resolve: Resolve, *, folder: Path | None = None
+) -> BaseChatModel:
+    """Build the model and what it falls back to; SDKs are imported in a thread.
+
+    Raises ModelUnusable with what to do next. `folder` is where paths in the options begin.
+    """
+    options = dict(settings.model_options)
+    names = (settings.model, *settings.fallbacks)
+    built: BaseChatModel | None = None
+    for name in reversed(names):
+        wanted = await resolved(options_for(name, names, options), resolve)
+        line = Line(name, _bounds(name, wanted), instead=built)
+        model = await asyncio.to_thread(_make, name, wanted, folder)
+        built = guard(model, line)
+    assert built is not None, "there is always one name"
+    return built
+
+
+def provider_of(name: str) -> str:
+    """`openai` of `openai:gpt-5` and of `gpt-5`; empty when nobody can tell."""
+    if ":" in name:
+        return name.partition(":")[0]
+    return next((to for start, to in INFERRED.items() if name.startswith(start)), "")
+
+
+def options_for(name: str, names: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of one model: its own, and those of all that do not belong to another provider.
+
+    A table named like a model, `[model_options."anthropic:claude"]`, holds options for it alone.
+    """
+    shared = {key: value for key, value in options.items() if key not in names}
+    if provider_of(name) != provider_of(names[0]):
+        shared = {key: value for key, value in shared.items() if key in COMMON}
+    own = options.get(name, {})
+    return shared | dict(own if isinstance(own, Mapping) else {})
+
+
+async def resolved(value: Any, resolve: Resolve) -> Any:
+    """The options with `secret:NAME` and `${ENV}` replaced by what they stand for."""
+    if isinstance(value, str) and (value.startswith("secret:") or "${" in value):
+        found = resolve(value)
+        secret = await found if inspect.isawaitable(found) else found
+        return secret.get_secret_value()
+    if isinstance(value, Mapping):
+        return {key: await resolved(inner, resolve) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [await resolved(inner, resolve) for inner in value]
+    return value
+
+
+def _bounds(name: str, options: Mapping[str, Any]) -> Bounds:
+    tries = options.get("max_retries", TRIES)
+    return Bounds(
+        idle=float(options.get("timeout", TIMEOUT)),
+        total=float(options.get("total_timeout", TOTAL_TIMEOUT)),
+        characters=int(options.get("max_characters", Bounds().characters)),
+        tries=min(max(0, int(tries)), TRIES_LIMIT),
+        says_done=provider_of(name) in {REHEARSAL, LOCAL, "openai", "anthropic"},
+    )
+
+
+def _make(name: str, options: dict[str, Any], folder: Path | None) -> BaseChatModel:
+    provider = provider_of(name)
+    if provider == REHEARSAL:
+        return _rehearsal(options, folder)
+    if provider == LOCAL:
+        local = importlib.import_module("wakeful.agent.local")
+        name, options = local.endpoint(name.partition(":")[2], options)
+        provider = provider_of(name)
+    if not provider:
+        raise ModelUnusable(
+            f'whose model is "{name}"? write its provider before it, as in {EXAMPLE}'
+        )
+    _require_key(name, provider, options)
+    full = name if ":" in name else f"{provider}:{name}"
+    return _init(full, _passed_on(provider, options))
+
+
+def _rehearsal(options: Mapping[str, Any], folder: Path | None) -> BaseChatModel:
+    known = {"script", "pace"}
+    wrong = sorted(options.keys() - known - set(COMMON))
+    if wrong:
+        near = nearest(wrong[0], known)
+        hint = f'; did you mean "{near}"?' if near else "; it knows script and pace"
+        raise ModelUnusable(f'the model "{REHEARSAL}" has no option "{wrong[0]}"{hint}')
+    kwargs = {key: options[key] for key in known & options.keys()}
+    if "script" in kwargs:
+        kwargs["script"] = str((folder or Path()) / str(kwargs["script"]))
+    made: BaseChatModel = importlib.import_module(IN_PROCESS).Rehearsal(**kwargs)
+    return made
+
+
+def _passed_on(provider: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the provider's class gets: everything that is not the line's, and safe defaults."""
+    kwargs = {key: value for key, value in options.items() if key not in OURS}
+    if provider in TIMED:
+        kwargs |= {"timeout": float(options.get("timeout", TIMEOUT)), "max_retries": 0}
+    if provider == "openai":
+        kwargs.setdefault("store", False)  # else the provider keeps the conversations
+        kwargs.setdefault("stream_usage", True)
+        kwargs.setdefault("stream_chunk_timeout", kwargs["timeout"])
+    return kwargs
+
+
+def _init(name: str, kwargs: dict[str, Any]) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model
+
+    try:
+        model: Any = init_chat_model(name, **kwargs)
+    except ImportError as error:
+        raise ModelUnusable(_missing_package(name, error)) from error
+    except ValidationError as error:  # its own text would show the values
+        what = "; ".join(f"{_path(each['loc'])}: {each['msg']}" for each in error.errors())
+        raise ModelUnusable(f'the model "{name}" refused its [model_options]: {what}') from None
+    except Exception as error:
+        raise ModelUnusable(_explain(name, error)) from error
+    if not isinstance(model, BaseChatModel):
+        raise ModelUnusable(f'the model "{name}" cannot be built from these [model_options]')
+    return model
+
+
+def _require_key(name: str, provider: str, options: Mapping[str, Any]) -> None:
+    """Some SDKs notice a missing key only at the first call, in their own words."""
+    variable = KEYS.get(provider)
+    given = any(key.endswith(("api_key", "auth_token", "token_provider")) for key in options)
+    if variable and not given and not os.environ.get(variable):
+        raise ModelUnusable(
+            f'the model "{name}" needs a key: set {variable}, or write api_key = '
+            f'"secret:{provider}" in [model_options] (a server that wants no key takes any text)'
+        )
+
+
+def _missing_package(name: str, error: ImportError) -> str:
+    found = re.search(r"pip install -?U? ?([\w-]+)", str(error))
+    package = found[1] if found else f"langchain-{provider_of(name).replace('_', '-')}"
+    return f'the model "{name}" needs one more package: pip install {package}'
+
+
+def _path(location: Sequence[Any]) -> str:
+    return ".".join(str(part) for part in location) or "all of them"
+
+
+def _explain(name: str, error: Exception) -> str:
+    text = redact(str(error))
+    provider = provider_of(name)
+    if "provider" in text and provider not in PROVIDERS:
+        near = nearest(provider, PROVIDERS)
+        hint = f'did you mean "{near}"?' if near else f"write provider and model, as in {EXAMPLE}"
+        return f'there is no model provider "{provider}"; {hint}'
+    return f'the model "{name}" cannot be built: {" ".join(text.split())[:300]}'
