@@ -12,7 +12,10 @@ import click
     "--once", is_flag=True, help="End when everything was shown; exit 0 if all of it worked."
 )
 def demo(once: bool) -> None:
-    """Show the main job in a folder of its own: a chat, a schedule and a webhook, without any key."""
+    """Show a chat, a schedule and a webhook in a folder of their own, without any key.
+
+    It stays up afterwards and prints the address of the page, until Ctrl-C.
+    """
     from wakeful.rehearsal.demo import run_demo
 
     sys.exit(run_demo(once=once))

@@ -48,7 +48,7 @@ class Fail(click.ClickException):
 
     def __init__(self, message: str, code: int = FAILED) -> None:
         super().__init__(message)
-        self.exit_code = code
+        self.exit_code = code  # type: ignore[misc]  # click reads it from the instance
 
 
 def code_of(error: BaseException) -> int:

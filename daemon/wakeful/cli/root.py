@@ -31,8 +31,7 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            error.message += _nearest(args[0])
-            raise
+            raise click.UsageError(error.message + _nearest(args[0]), ctx) from None
 
     def get_help(self, ctx: click.Context) -> str:
         return help_text()

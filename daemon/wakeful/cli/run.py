@@ -14,7 +14,7 @@ from wakeful.cli.folder import choose, folder_argument
 def run(home: Path, directory: str | None) -> None:
     """Keep the agent of a folder awake, until you stop it (Ctrl-C, or SIGTERM).
 
-    A run that is in the middle of something ends its step first; the rest goes on at the next start.
+    A run in the middle of something ends its step first; the rest goes on at the next start.
     """
     from wakeful.service import run_service
 
