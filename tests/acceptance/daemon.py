@@ -38,6 +38,7 @@ class Daemon:
         self.folder, self.port, self.crash_at = folder, port, crash_at
         self.env = dict(env or {})
         self.wrap = wrap
+        self.log_file = folder.parent / "daemon.log"
         self.process: subprocess.Popen[bytes] | None = None
         self._pulse = threading.Event()
 
@@ -51,7 +52,7 @@ class Daemon:
 
     @property
     def log(self) -> str:
-        return (self.folder.parent / "daemon.log").read_text(errors="replace")
+        return self.log_file.read_text(errors="replace")
 
     def __enter__(self) -> Daemon:
         self.start()
@@ -69,7 +70,7 @@ class Daemon:
             **self.env,
         }
         command = [*self.wrap, sys.executable, "-m", "tests.acceptance.child", str(self.folder)]
-        with (self.folder.parent / "daemon.log").open("ab") as log:
+        with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
                 command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )

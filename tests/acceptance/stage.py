@@ -32,6 +32,7 @@ class Stage:
     def __init__(self, root: Path) -> None:
         self.root, self.folder = root, root / "agent"
         self.ledger = root / "ledger"
+        root.mkdir(exist_ok=True)
         shutil.copytree(AGENT, self.folder)
         self._stack = ExitStack()
         self._tick = threading.Event()
