@@ -28,7 +28,7 @@ def _wait_for(stage: Stage, query: str, within: float = 30) -> None:
 
 
 def test_D4_sigterm_closes_the_port_first_and_resumes_the_rest(tmp_path: Path) -> None:
-    """A three-second model call is running: the port must be closed long before the process ends."""
+    """Model calls of three seconds are running: the port closes long before the process ends."""
     with Stage(tmp_path) as stage:
         stage.daemon.start()
         with stage.daemon.client() as client:
