@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from wakeful.config.lines import KeyPath
 from wakeful.errors import WakefulError
 
 FENCE = "---"
@@ -28,6 +29,11 @@ class FrontMatter:
     data: Mapping[str, Any]
     body: str
     lines: Mapping[str, int]
+
+    @property
+    def paths(self) -> dict[KeyPath, int]:
+        """The lines, as `explain` takes them."""
+        return {(key,): line for key, line in self.lines.items()}
 
 
 class _Loader(yaml.SafeLoader):

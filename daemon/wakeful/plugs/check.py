@@ -1,0 +1,88 @@
+"""Everything that is wrong in an agent folder, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from wakeful.config import (
+    FILE,
+    KeyPath,
+    Settings,
+    Unreadable,
+    line_of,
+    read,
+    read_toml,
+    unknown,
+)
+from wakeful.events import Fault
+from wakeful.plugs.folder import Folder
+from wakeful.plugs.values import ChannelPlug, Snapshot
+from wakeful.secrets import Secrets, open_secrets, references
+
+
+def check(folder: Path, overrides: Mapping[str, Any] | None = None) -> list[Fault]:
+    """Every fault of settings, plugs and secrets. Blocks: call it off the loop."""
+    folder = folder.resolve()
+    settings, found = read(folder, overrides)
+    usable = settings or Settings(model="rehearsal")  # so that the plugs are looked at anyway
+    snapshot = Folder(folder, usable, overrides=overrides).scan()
+    found += snapshot.faults
+    found += secret_faults(folder, snapshot, open_secrets(folder, usable.secrets))
+    if settings is not None:
+        found += _route_faults(folder, snapshot)
+    return _in_order(found)
+
+
+def secret_faults(folder: Path, snapshot: Snapshot, secrets: Secrets) -> Iterator[Fault]:
+    """Names of secrets and variables that stand for nothing now."""
+    values, lines = _agent_toml(folder)
+    yield from _missing(FILE, values, lines, secrets)
+    plugs: Iterable[ChannelPlug] = (
+        *snapshot.channels.values(),
+        *snapshot.connections.values(),
+    )
+    for plug in plugs:
+        yield from _missing(plug.file, plug.settings, plug.lines, secrets)
+
+
+def _missing(
+    file: str, values: Any, lines: Mapping[KeyPath, int], secrets: Secrets
+) -> Iterator[Fault]:
+    for path, text in references(values):
+        why = secrets.missing(text)
+        if why:
+            key = ".".join(str(part) for part in path)
+            yield Fault(file=file, line=line_of(lines, path), key=key, message=why)
+
+
+def _route_faults(folder: Path, snapshot: Snapshot) -> Iterator[Fault]:
+    _, lines = _agent_toml(folder)
+    alerts, approvals = snapshot.settings.alerts, snapshot.settings.approvals
+    for table, route in (("alerts", alerts.route), ("approvals", approvals.route)):
+        for index, address in enumerate(route):
+            channel = address.partition(":")[0]
+            if channel not in snapshot.channels:
+                line = line_of(lines, (table, "route", index))
+                message = unknown("channel", channel, snapshot.channels)
+                yield Fault(file=FILE, line=line, key=f"{table}.route", message=message)
+    if not alerts.route:
+        message = (
+            "failures are shown on the page, in the log and by `wakeful status` only; name"
+            ' addresses, such as route = ["slack:#ops"], to be told'
+        )
+        yield Fault(file=FILE, key="alerts.route", message=message, warning=True)
+
+
+def _agent_toml(folder: Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:
+    try:
+        return read_toml(folder / FILE)
+    except Unreadable:
+        return {}, {}  # `read` has said so
+
+
+def _in_order(found: Iterable[Fault]) -> list[Fault]:
+    """By file and line, those that matter first; the same fault once."""
+    once = dict.fromkeys(found)
+    return sorted(once, key=lambda each: (each.warning, each.file, each.line or 0, each.key))

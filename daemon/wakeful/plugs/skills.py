@@ -1,0 +1,94 @@
+"""A folder in skills/ in the open Agent Skills format, checked as its specification says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
+
+from wakeful.config import FrontMatterError, explain, read_front_matter
+from wakeful.events import Fault
+from wakeful.plugs.find import SKILL_FILE
+from wakeful.skill import Skill
+
+NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+LONGEST_NAME = 64  # characters, as the specification says
+LONGEST_DESCRIPTION = 1024
+
+
+def _name(value: str) -> str:
+    if not NAME.fullmatch(value) or len(value) > LONGEST_NAME:
+        raise ValueError(
+            f"a skill's name has lowercase letters, digits and single hyphens,"
+            f" {LONGEST_NAME} characters at most"
+        )
+    return value
+
+
+def _split(value: Any) -> Any:
+    return value.split() if isinstance(value, str) else value
+
+
+def _texts(value: Any) -> Any:
+    """Versions such as 1.0 are written without quotes and mean text."""
+    if isinstance(value, dict):
+        return {str(key): str(inner) for key, inner in value.items()}
+    return value
+
+
+class _Head(BaseModel):
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    name: Annotated[str, AfterValidator(_name)]
+    description: Annotated[str, Field(min_length=1, max_length=LONGEST_DESCRIPTION)]
+    license: str = ""
+    compatibility: Annotated[str, Field(max_length=500)] = ""
+    metadata: Annotated[dict[str, str], BeforeValidator(_texts)] = {}
+    allowed_tools: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
+        (), alias="allowed-tools"
+    )
+
+
+def read_skill(folder: Path) -> tuple[Skill | None, list[Fault]]:
+    """The skill of a folder, or every fault of its SKILL.md."""
+    file = f"skills/{folder.name}/{SKILL_FILE}"
+    if not (folder / SKILL_FILE).is_file():
+        return None, [Fault(file=f"skills/{folder.name}", message=f"it has no {SKILL_FILE}")]
+    try:
+        front = read_front_matter((folder / SKILL_FILE).read_text("utf-8"))
+        head = _Head.model_validate(front.data)
+    except UnicodeDecodeError:
+        return None, [Fault(file=file, message="it is not UTF-8 text")]
+    except FrontMatterError as error:
+        return None, [Fault(file=file, line=error.line, message=str(error))]
+    except ValidationError as error:
+        return None, explain(error, _Head, file=file, lines=front.paths)
+    if head.name != folder.name:
+        message = f'the name must be that of its folder: write "{folder.name}"'
+        return None, [Fault(file=file, line=front.lines["name"], key="name", message=message)]
+    if not front.body:
+        return None, [Fault(file=file, message="write what to do below the settings")]
+    return _skill(head, front.body, folder, file), []
+
+
+def _skill(head: _Head, body: str, folder: Path, file: str) -> Skill:
+    return Skill(
+        name=head.name,
+        description=head.description,
+        body=body,
+        folder=folder,
+        file=file,
+        license=head.license,
+        compatibility=head.compatibility,
+        allowed_tools=head.allowed_tools,
+        metadata=head.metadata,
+    )
