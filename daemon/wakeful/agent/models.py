@@ -20,6 +20,7 @@ from wakeful.errors import FolderFaulty
 from wakeful.redact import redact
 
 REHEARSAL = "rehearsal"
+SCRIPT = "rehearsal.toml"  # an agent's own script, when no option names another
 LOCAL = "local"
 IN_PROCESS = "wakeful.rehearsal.model"  # by name: it stands on a floor above
 TIMEOUT = 60.0  # seconds without a new piece
@@ -148,6 +149,8 @@ def _rehearsal(options: Mapping[str, Any], folder: Path | None) -> BaseChatModel
     kwargs = {key: options[key] for key in known & options.keys()}
     if "script" in kwargs:
         kwargs["script"] = str((folder or Path()) / str(kwargs["script"]))
+    elif folder and (folder / SCRIPT).is_file():
+        kwargs["script"] = str(folder / SCRIPT)
     made: BaseChatModel = importlib.import_module(IN_PROCESS).Rehearsal(**kwargs)
     return made
 
