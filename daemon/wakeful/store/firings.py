@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from wakeful.events import Accepted, Event
+from wakeful.events import Accepted, Event, Outgoing
 from wakeful.store import schema
 from wakeful.store.codec import event_payload
-from wakeful.store.inbox import put_event
-from wakeful.store.part import Part, const, num, txt
-from wakeful.store.query import Query, Session
+from wakeful.store.inbox import PLACE, put_event
+from wakeful.store.outbox import Outbox
+from wakeful.store.part import const, num, txt
+from wakeful.store.query import Query, Row, Session
 
 inbox, schedule, firing = schema.inbox, schema.schedule, schema.firing
 
@@ -50,25 +51,25 @@ END = Query(
     update(firing)
     .where(firing.c.name == txt("k"), firing.c.due_at == num("due"))
     .where(firing.c.state == const("running"))
-    .values(state=txt("new"), outcome=txt("what"), ended_at=num("now"))
+    .values(state=txt("to"), outcome=txt("what"), ended_at=num("now"))
     .returning(firing.c.event_seq)
 )
 CLOSE = Query(
     update(inbox)
     .where(inbox.c.seq == num("k"))
-    .values(state=txt("new"), error=txt("why"), done_at=num("now"))
+    .values(state=txt("to"), error=txt("why"), done_at=num("now"))
 )
 
 # Handlers that began and never ended: their event is closed from the start, the firing is not.
 BROKEN = Query(
-    select(firing.c.name, firing.c.due_at, firing.c.event_seq)
+    select(firing)
     .join(inbox, inbox.c.seq == firing.c.event_seq)
     .where(firing.c.state == const("running"), inbox.c.state == const("done"))
     .where(firing.c.started_at < num("before"))
 )
 
 # The newest firings of a schedule.
-FIRINGS = Query(
+NEWEST = Query(
     select(firing)
     .where(firing.c.name == txt("name"))
     .order_by(firing.c.due_at.desc())
@@ -81,7 +82,7 @@ class FiringRow:
     """One firing, and what became of it."""
 
     name: str
-    due_at: int
+    due_at: int  # ms UTC
     state: str  # running done silent failed skipped interrupted
     started_at: int
     event_seq: int | None = None
@@ -90,7 +91,7 @@ class FiringRow:
     ended_at: int | None = None
 
 
-class Firings(Part):
+class Firings(Outbox):
     async def fire(
         self,
         name: str,
@@ -98,21 +99,22 @@ class Firings(Part):
         event: Event,
         next_at: int | None,
         *,
-        seen: int,
+        seen: int | None = None,
         here: bool = False,
         missed: tuple[int, str] | None = None,
     ) -> Accepted | None:
         """Record a firing, accept its event and go on to `next_at`; None when it fired already.
 
-        `seen` is the due time that the caller read. `here`: the caller runs it, not the worker.
-        `missed`: the first of the times that this one stands for, and a sentence about them.
+        `seen` is the due time that the caller read, `due_at` if it names none. `here`: the caller
+        runs it, not the worker. `missed`: the first of the times that this firing stands for, and
+        a sentence about them.
         """
 
         def operation(s: Session) -> Accepted | None:
-            if not s.run(ADVANCE, k=name, seen=seen, then=next_at, now=s.now):
+            if not _advance(s, name, due_at if seen is None else seen, next_at):
                 return None
             if missed is not None:
-                _add(s, name, missed[0], state="skipped", outcome=missed[1])
+                _add(s, name, missed[0], "skipped", missed[1])
             return _fire(s, name, due_at, event, here)
 
         return await self._accept(operation, event)
@@ -124,77 +126,103 @@ class Firings(Part):
         return await self._accept(lambda s: _fire(s, name, due_at, event, here), event)
 
     async def skip_firing(
-        self, name: str, due_at: int, next_at: int | None, outcome: str, *, seen: int
+        self, name: str, due_at: int, next_at: int | None, outcome: str, *, seen: int | None = None
     ) -> bool:
         """Record that a firing was missed on purpose, and go on; False when somebody else did."""
 
         def operation(s: Session) -> bool:
-            moved = s.run(ADVANCE, k=name, seen=seen, then=next_at, now=s.now)
-            return bool(moved) and _add(s, name, due_at, state="skipped", outcome=outcome)
+            moved = _advance(s, name, due_at if seen is None else seen, next_at)
+            return moved and _add(s, name, due_at, "skipped", outcome)
 
         return await self.db.run(operation)
 
-    async def end_firing(self, name: str, due_at: int, state: str, outcome: str) -> None:
-        """What came of a firing that the clock ran itself: done, silent, failed or interrupted."""
-        await self.db.run(lambda s: _end(s, name, due_at, state, outcome))
+    async def end_firing(
+        self, name: str, due_at: int, state: str, outcome: str, *, reply: Outgoing | None = None
+    ) -> bool:
+        """What came of a firing that the clock ran itself, and what people are told of it.
 
-    async def interrupt_firings(self, before: int, outcome: str) -> list[FiringRow]:
-        """Close what the clock began before a moment and never ended; a killed process left it."""
+        The state is done, silent, failed or interrupted. False: it has ended already.
+        """
 
-        def operation(s: Session) -> list[FiringRow]:
-            found = [
-                FiringRow(
-                    name=row["name"],
-                    due_at=row["due_at"],
-                    event_seq=row["event_seq"],
-                    state="interrupted",
-                    outcome=outcome,
-                    started_at=before,
-                )
-                for row in s.all(BROKEN, before=before)
-            ]
-            return [one for one in found if _end(s, one.name, one.due_at, "interrupted", outcome)]
+        def operation(s: Session) -> bool:
+            seq = _end(s, name, due_at, state, outcome)
+            if seq is not None and reply is not None:
+                thread_key = s.scalar(PLACE, seq=seq)
+                self.put_reply(s, seq, thread_key, reply, hand=False)
+            return seq is not None
 
-        return await self.db.run(operation)
+        ended = await self.db.run(operation, late=self.wake_mail)
+        if reply is not None:
+            self.wake_mail()
+        return ended
+
+    async def broken_firings(self, before: int) -> list[FiringRow]:
+        """What the clock began before a moment and never ended: a killed process left it."""
+        return await self.db.run(lambda s: [_firing(row) for row in s.all(BROKEN, before=before)])
 
     async def firings(self, name: str, *, limit: int = 50) -> list[FiringRow]:
         """The newest firings of a schedule, newest first."""
-        found = await self.db.run(lambda s: s.all(FIRINGS, name=name, limit=limit), durable=False)
-        fields = FiringRow.__dataclass_fields__
-        return [FiringRow(**{field: row[field] for field in fields}) for row in found]
+        return await self.db.run(
+            lambda s: [_firing(row) for row in s.all(NEWEST, name=name, limit=limit)],
+            durable=False,
+        )
 
     async def _accept(
         self, operation: Callable[[Session], Accepted | None], event: Event
     ) -> Accepted | None:
-        accepted = await self.db.run(operation, lane=event.thread_key)
-        if accepted is not None:
-            self.work.set()
+        accepted = await self.db.run(operation, lane=event.thread_key, late=self.wake_work)
+        self.wake_work()
         return accepted
 
 
+def _advance(s: Session, name: str, seen: int, next_at: int | None) -> bool:
+    return bool(s.run(ADVANCE, k=name, seen=seen, then=next_at, now=s.now))
+
+
 def _fire(s: Session, name: str, due_at: int, event: Event, here: bool) -> Accepted | None:
-    if not _add(s, name, due_at, state="running", outcome=None):
+    if not _add(s, name, due_at, "running", None):
         return None
-    state = "done" if here else "queued"
-    accepted = put_event(s, event, event_payload(event), state=state)
+    accepted = put_event(s, event, event_payload(event), state="done" if here else "queued")
     if accepted.duplicate:  # retention has forgotten the firing, but not the event's name
-        s.change(END, k=name, due=due_at, new="skipped", what="it fired before", now=s.now)
+        s.change(END, k=name, due=due_at, to="skipped", what="it fired before", now=s.now)
         return None
     s.run(LINK, k=name, due=due_at, seq=accepted.seq)
     return accepted
 
 
-def _add(s: Session, name: str, due_at: int, *, state: str, outcome: str | None) -> bool:
-    ended = None if state == "running" else s.now
-    values = {"name": name, "due_at": due_at, "state": state, "outcome": outcome}
-    return bool(s.run(ADD, **values, now=s.now, ended_at=ended))
+def _add(s: Session, name: str, due_at: int, state: str, outcome: str | None) -> bool:
+    return bool(
+        s.run(
+            ADD,
+            name=name,
+            due_at=due_at,
+            state=state,
+            outcome=outcome,
+            now=s.now,
+            ended_at=None if state == "running" else s.now,
+        )
+    )
 
 
-def _end(s: Session, name: str, due_at: int, state: str, outcome: str) -> bool:
-    ended = s.change(END, k=name, due=due_at, new=state, what=outcome, now=s.now)
+def _end(s: Session, name: str, due_at: int, state: str, outcome: str) -> int | None:
+    """Close the firing and its event; the event, None when that was done already."""
+    ended = s.change(END, k=name, due=due_at, to=state, what=outcome, now=s.now)
     if ended is None:
-        return False
+        return None
     failed = state in ("failed", "interrupted")
-    closed = "dead" if failed else state
-    s.run(CLOSE, k=ended[0], new=closed, why=outcome if failed else None, now=s.now)
-    return True
+    why = outcome if failed else None
+    s.run(CLOSE, k=ended["event_seq"], to="dead" if failed else state, why=why, now=s.now)
+    return int(ended["event_seq"])
+
+
+def _firing(row: Row) -> FiringRow:
+    return FiringRow(
+        name=row["name"],
+        due_at=row["due_at"],
+        state=row["state"],
+        started_at=row["started_at"],
+        event_seq=row["event_seq"],
+        outcome=row["outcome"],
+        delivery=row["delivery"],
+        ended_at=row["ended_at"],
+    )
