@@ -1,0 +1,269 @@
+"""Taking events to work on: the thread row is the mutex, its `head_seq` is the event."""
+
+from __future__ import annotations
+
+from sqlalchemy import Integer, bindparam, func, or_, select, update
+from sqlalchemy.sql.elements import literal_column
+
+from wakeful.events import Claim, Decision, Event
+from wakeful.store import schema
+from wakeful.store.codec import decision_from, event_from
+from wakeful.store.notes import notes_for
+from wakeful.store.part import Part, const, num, txt
+from wakeful.store.query import Query, Row, Session
+
+inbox, thread, wait, outbox = schema.inbox, schema.thread, schema.wait, schema.outbox
+_t = thread.c
+
+_due = (
+    select(_t.thread_key)
+    .where(_t.state == const("ready"), _t.ready_at <= num("now"))
+    .order_by(_t.head_seq)
+    .limit(bindparam("free", type_=Integer()))
+    .with_for_update(skip_locked=True)
+)
+
+# Take the threads whose events have waited longest.
+CLAIM = Query(
+    update(thread)
+    .where(_t.thread_key.in_(_due))
+    .values(
+        state=const("running"),
+        lease_owner=txt("owner"),
+        lease_until=num("until"),
+        fence=_t.fence + literal_column("1"),
+        claims=_t.claims + literal_column("1"),
+        updated_at=num("now"),
+    )
+    .returning(
+        _t.thread_key,
+        _t.head_seq,
+        _t.graph_id,
+        _t.fence,
+        _t.claims,
+        _t.attempts,
+        _t.crashes,
+        _t.fingerprint,
+        _t.untrusted_since,
+        _t.notes,
+    )
+)
+
+# The event that a thread works on.
+HEAD = Query(select(inbox).where(inbox.c.seq == num("seq")))
+
+# A new graph thread for an event that wants one; the same again when the event is claimed again.
+RENEW = Query(
+    update(thread)
+    .where(_t.thread_key == txt("k"))
+    .values(graph_id=txt("graph"), fingerprint=None, untrusted_since=num("since"))
+)
+
+# Decisions that the run has not used yet.
+DECIDED = Query(
+    select(wait.c.wait_id, wait.c.decision).where(
+        wait.c.thread_key == txt("k"), wait.c.state == const("decided")
+    )
+)
+
+# Events that joined this one in an earlier attempt.
+MERGED = Query(select(inbox).where(inbox.c.merged_into == num("seq")).order_by(inbox.c.seq))
+
+# When the next thread that waits for a moment becomes ready.
+NEXT_DUE = Query(
+    select(func.min(_t.ready_at)).where(
+        _t.state == const("ready"), _t.ready_at > literal_column("0")
+    )
+)
+
+# Is anything ready that had no room in this claim?
+READY_NOW = Query(
+    select(_t.thread_key)
+    .where(_t.state == const("ready"), _t.ready_at <= num("now"))
+    .limit(literal_column("1"))
+)
+
+BEAT = Query(
+    update(thread)
+    .where(_t.state == const("running"), _t.lease_owner == txt("owner"))
+    .values(lease_until=num("until"))
+)
+MINE = Query(
+    select(_t.thread_key, _t.fence).where(
+        _t.state == const("running"), _t.lease_owner == txt("owner")
+    )
+)
+BEAT_MAIL = Query(
+    update(outbox)
+    .where(outbox.c.state == const("sending"), outbox.c.lease_owner == txt("owner"))
+    .values(lease_until=num("until"))
+)
+
+# What a dead daemon was working on is ready again, and counts as a crash.
+RECOVER = Query(
+    update(thread)
+    .where(
+        _t.state == const("running"),
+        or_(num("all") == literal_column("1"), _t.lease_until < num("now")),
+    )
+    .values(
+        state=const("ready"),
+        ready_at=literal_column("0"),
+        crashes=_t.crashes + literal_column("1"),
+        lease_owner=None,
+        lease_until=None,
+    )
+)
+
+# A back-off that lies further ahead than any back-off does is the work of a clock that was set back.
+UNSTICK = Query(
+    update(thread)
+    .where(
+        _t.state == const("ready"),
+        _t.ready_at > num("limit"),
+        _t.attempts > literal_column("0"),
+    )
+    .values(ready_at=literal_column("0"))
+)
+UNSTICK_MAIL = Query(
+    update(outbox)
+    .where(outbox.c.state == const("queued"), outbox.c.next_at > num("limit"))
+    .values(next_at=literal_column("0"))
+)
+
+LONGEST_BACKOFF = 3_600_000  # ms
+LEASE_SHARE = 0.9  # of a lease that its holder relies on
+
+
+class Claims(list[Claim]):
+    """What was claimed, and when the next thread becomes ready (ms UTC, None: not by itself)."""
+
+    next_due: int | None = None
+
+
+class Claiming(Part):
+    async def claim(self, limit: int) -> Claims:
+        """Take up to `limit` threads' heads, oldest event first."""
+        if limit <= 0 or self.nothing_before(self._no_work, self._work_due):
+            none = Claims()
+            none.next_due = self._work_due
+            return none
+        self._no_work = self.alone  # until something wakes us
+        lasts = self.clock.boot() + self.lease / 1000 * LEASE_SHARE
+        deadline = float("inf") if self.alone else lasts
+        claims = await self.db.run(
+            lambda s: self._claim(s, limit, deadline), durable=False, late=self._give_back
+        )
+        self._work_due = claims.next_due
+        if len(claims) >= limit:
+            self._no_work = False
+        return claims
+
+    def _give_back(self, claims: Claims) -> None:
+        """The worker that asked for these was cancelled before it got them."""
+
+        def give(s: Session) -> None:
+            for claim in claims:
+                s.run(UNCLAIM, k=claim.thread_key, f=claim.fence)
+
+        self.db.post(give)
+        self.wake_work()
+
+    def _claim(self, s: Session, limit: int, deadline: float) -> Claims:
+        rows = s.changes(
+            CLAIM, now=s.now, free=limit, owner=self.owner, until=s.lease_now() + self.lease
+        )
+        claims = Claims(_claimed(s, row, deadline) for row in rows)
+        claims.sort(key=lambda claim: claim.seq)
+        if len(claims) < limit:
+            claims.next_due = s.scalar(NEXT_DUE)
+        return claims
+
+    async def next_due(self) -> int | None:
+        """When the next thread becomes ready by itself, ms UTC."""
+
+        def look(s: Session) -> int | None:
+            if s.one(READY_NOW, now=s.now):
+                return s.now
+            due: int | None = s.scalar(NEXT_DUE)
+            return due
+
+        return await self.db.run(look, durable=False)
+
+    async def heartbeat(self) -> set[tuple[str, int]]:
+        """Keep what we hold; returns (thread, fence) of every claim that is still ours."""
+        return await self.db.run(self._beat, durable=False)
+
+    def _beat(self, s: Session) -> set[tuple[str, int]]:
+        if not self.alone:
+            until = s.lease_now() + self.lease
+            s.run(BEAT, owner=self.owner, until=until)
+            s.run(BEAT_MAIL, owner=self.owner, until=until)
+        limit = s.now + LONGEST_BACKOFF
+        if s.run(UNSTICK, limit=limit) + s.run(UNSTICK_MAIL, limit=limit):
+            self.db.call(self._stir)
+        return {(row[0], row[1]) for row in s.all(MINE, owner=self.owner)}
+
+    async def recover(self) -> int:
+        """Make ready again what a dead daemon was working on. Alone on a file that is everything that runs."""
+        found = await self.db.run(lambda s: s.run(RECOVER, all=int(self.alone), now=s.lease_now()))
+        if found:
+            self._stir()
+        return found
+
+    def _stir(self) -> None:
+        self.wake_work()
+        self.wake_mail()
+
+
+# Give a claim back as if it had never been made.
+UNCLAIM = Query(
+    update(thread)
+    .where(_t.thread_key == txt("k"), _t.fence == num("f"), _t.state == const("running"))
+    .values(
+        state=const("ready"),
+        ready_at=literal_column("0"),
+        claims=_t.claims - literal_column("1"),
+        lease_owner=None,
+        lease_until=None,
+    )
+)
+
+
+def _claimed(s: Session, row: Row, deadline: float) -> Claim:
+    head = s.one(HEAD, seq=row["head_seq"])
+    if head is None:
+        raise LookupError(f"the event {row['head_seq']} of thread {row['thread_key']} is gone")
+    event = event_from(head)
+    again = row["claims"] > 1
+    graph, fingerprint, untrusted = row["graph_id"], row["fingerprint"], row["untrusted_since"]
+    if event.fresh and not again:
+        graph, fingerprint = f"{event.thread_key}#{head['seq']}", None
+        untrusted = s.now if event.untrusted else None
+        s.run(RENEW, k=event.thread_key, graph=graph, since=untrusted)
+    seed, undelivered = notes_for(s, event.thread_key, head["seq"]) if row["notes"] else ((), ())
+    return Claim(
+        seq=head["seq"],
+        event=event,
+        graph_id=graph,
+        fence=row["fence"],
+        attempts=row["attempts"],
+        crashes=row["crashes"],
+        received_at=head["received_at"],
+        deadline=deadline,
+        decisions=_decisions(s, event.thread_key) if again else {},
+        merged=_merged(s, head["seq"]) if again else (),
+        fingerprint=fingerprint,
+        untrusted=untrusted is not None,
+        seed=seed,
+        undelivered=undelivered,
+    )
+
+
+def _decisions(s: Session, thread_key: str) -> dict[str, Decision]:
+    rows = s.all(DECIDED, k=thread_key)
+    return {row["wait_id"]: decision_from(row["decision"]) for row in rows}
+
+
+def _merged(s: Session, seq: int) -> tuple[tuple[int, Event], ...]:
+    return tuple((row["seq"], event_from(row)) for row in s.all(MERGED, seq=seq))

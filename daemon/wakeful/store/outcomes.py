@@ -1,0 +1,397 @@
+"""How a claim ends. Every write here is guarded by the claim's fence, and the thread row is locked first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from sqlalchemy import case, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.sql.elements import literal_column
+
+from wakeful.errors import LeaseLost
+from wakeful.events import (
+    Claim,
+    Done,
+    Event,
+    Failed,
+    Message,
+    Outgoing,
+    Parked,
+    Reply,
+    Step,
+    WaitRequest,
+)
+from wakeful.store import schema
+from wakeful.store.codec import event_from, request_json, to_json
+from wakeful.store.inbox import SAY
+from wakeful.store.notes import notes_told
+from wakeful.store.outbox import Outbox
+from wakeful.store.part import const, num, real, txt
+from wakeful.store.query import Query, Session
+
+inbox, thread, wait, step, firing = (
+    schema.inbox,
+    schema.thread,
+    schema.wait,
+    schema.step,
+    schema.firing,
+)
+_t, _i, _w = thread.c, inbox.c, wait.c
+
+# Lock the thread's row, if it is still ours.
+GUARD = Query(
+    update(thread)
+    .where(_t.thread_key == txt("k"), _t.fence == num("f"), _t.state == const("running"))
+    .values(updated_at=num("now"))
+)
+
+# The event has ended, and with it those that joined it.
+CLOSE = Query(
+    update(inbox)
+    .where(_i.seq == num("s"))
+    .values(state=txt("to"), done_at=num("now"), error=txt("why"))
+)
+CLOSE_MERGED = Query(
+    update(inbox).where(_i.merged_into == num("s"), _i.done_at.is_(None)).values(done_at=num("now"))
+)
+
+# The oldest event that waits in this thread; read only after the row is locked.
+NEXT = Query(
+    select(_i.seq, _i.not_before)
+    .where(_i.thread_key == txt("k"), _i.state == const("queued"))
+    .order_by(_i.seq)
+    .limit(literal_column("1"))
+)
+
+# Let the thread go, with a new head or none.
+ADVANCE = Query(
+    update(thread)
+    .where(_t.thread_key == txt("k"))
+    .values(
+        state=txt("to"),
+        head_seq=num("head"),
+        ready_at=num("at"),
+        attempts=literal_column("0"),
+        crashes=literal_column("0"),
+        claims=literal_column("0"),
+        lease_owner=None,
+        lease_until=None,
+        fingerprint=func.coalesce(txt("print"), _t.fingerprint),
+    )
+)
+
+# Let the thread go with the head that it has.
+KEEP = Query(
+    update(thread)
+    .where(_t.thread_key == txt("k"))
+    .values(
+        state=txt("to"),
+        ready_at=num("at"),
+        attempts=num("attempts"),
+        crashes=num("crashes"),
+        lease_owner=None,
+        lease_until=None,
+        fingerprint=func.coalesce(txt("print"), _t.fingerprint),
+    )
+)
+
+# What the event asked is closed with it: used decisions are applied, open questions cancelled.
+CLOSE_WAITS = Query(
+    update(wait)
+    .where(
+        _w.thread_key == txt("k"),
+        _w.event_seq == num("s"),
+        literal_column("state IN ('open', 'decided')"),
+        _w.outbox_id.is_(None),
+    )
+    .values(state=case((_w.state == const("open"), const("cancelled")), else_=const("applied")))
+)
+APPLY = Query(
+    update(wait)
+    .where(_w.wait_id == txt("w"), _w.state == const("decided"))
+    .values(state=const("applied"))
+)
+ASK = Query(
+    insert(wait)
+    .values(
+        wait_id=txt("wait_id"),
+        thread_key=txt("thread_key"),
+        event_seq=num("event_seq"),
+        kind=txt("kind"),
+        request=txt("request"),
+        args_digest=txt("digest"),
+        approvers=txt("approvers"),
+        expires_at=num("expires_at"),
+        created_at=num("now"),
+    )
+    .on_conflict_do_nothing()
+)
+DECIDED = Query(
+    select(_w.wait_id)
+    .where(_w.thread_key == txt("k"), _w.state == const("decided"))
+    .limit(literal_column("1"))
+)
+
+FIRED = Query(
+    update(firing)
+    .where(firing.c.event_seq == num("seq"))
+    .values(state=txt("to"), outcome=txt("outcome"), ended_at=num("now"))
+)
+
+STEP = Query(
+    insert(step).values(
+        event_seq=num("event_seq"),
+        kind=txt("kind"),
+        agent=txt("agent"),
+        name=txt("name"),
+        started_at=num("started_at"),
+        ended_at=num("ended_at"),
+        tokens_in=num("tokens_in"),
+        tokens_out=num("tokens_out"),
+        cost=real("cost"),
+        ok=num("ok"),
+        summary=txt("summary"),
+    )
+)
+
+MERGE = Query(
+    update(inbox)
+    .where(_i.seq == num("s"), _i.thread_key == txt("k"), _i.state == const("queued"))
+    .values(state=const("merged"), merged_into=num("into"))
+    .returning(inbox)
+)
+
+
+class Outcomes(Outbox):
+    async def finish(self, claim: Claim, done: Done) -> None:
+        """The run ended: its replies, its trail and the thread's next event, in one transaction."""
+
+        def end(s: Session) -> tuple[list[Reply], bool]:
+            silent = not done.replies and bool(done.silent)
+            self._close(s, claim, "silent" if silent else "done", done.silent or None)
+            replies = self._put_all(s, claim, done.replies)
+            _trail(s, claim, done.steps, done.messages or _spoken(done.replies, s.now))
+            return replies, _advance(s, claim, done.fingerprint)
+
+        await self._end(claim, end)
+
+    async def bury(
+        self,
+        claim: Claim,
+        error: str,
+        notice: Outgoing | None,
+        *,
+        steps: Sequence[Step] = (),
+    ) -> None:
+        """The event is dead: it says so, and lets the next one run."""
+
+        def end(s: Session) -> tuple[list[Reply], bool]:
+            self._close(s, claim, "dead", error)
+            notices = (notice,) if notice is not None else ()
+            replies = self._put_all(s, claim, tuple(one for one in notices if one.address))
+            _trail(s, claim, steps, _spoken(notices, s.now))
+            return replies, _advance(s, claim, "")
+
+        await self._end(claim, end)
+
+    async def park(
+        self, claim: Claim, parked: Parked, *, asks: Sequence[Outgoing] | None = None
+    ) -> None:
+        """The run waits for people: its questions are on disk before anybody sees them.
+
+        `asks` are the cards; left out, each question goes to the event's own address.
+        """
+        cards = _cards(claim, parked.waits) if asks is None else asks
+
+        def end(s: Session) -> tuple[list[Reply], bool]:
+            for wait_id in parked.applied:
+                s.run(APPLY, w=wait_id)
+            for request in parked.waits:
+                _ask(s, claim, request)
+            replies = self._put_all(s, claim, cards)
+            _trail(s, claim, parked.steps, parked.messages)
+            ready = s.one(DECIDED, k=claim.thread_key) is not None
+            _keep(s, claim, "ready" if ready else "parked", fingerprint=parked.fingerprint)
+            return replies, ready
+
+        await self._end(claim, end)
+
+    async def retry(self, claim: Claim, failed: Failed, *, at: int) -> None:
+        """It failed; the thread waits until `at` (ms UTC) for its next attempt. An outage is not its fault."""
+        attempts = claim.attempts + (0 if failed.outage else 1)
+
+        def end(s: Session) -> tuple[list[Reply], bool]:
+            _trail(s, claim, failed.steps, ())
+            _keep(
+                s,
+                claim,
+                "ready",
+                at=at,
+                attempts=attempts,
+                crashes=claim.crashes,
+                fingerprint=failed.fingerprint,
+            )
+            return [], True
+
+        await self._end(claim, end)
+
+    async def release(self, claim: Claim) -> None:
+        """Give it back unfinished: neither a crash nor an attempt (a drained run)."""
+
+        def end(s: Session) -> tuple[list[Reply], bool]:
+            _keep(s, claim, "ready", attempts=claim.attempts, crashes=claim.crashes)
+            return [], True
+
+        await self._end(claim, end)
+
+    async def merge(self, claim: Claim, seqs: Iterable[int]) -> tuple[tuple[int, Event], ...]:
+        """Let waiting events of the thread join this one, before the graph sees them; returns those that did."""
+        wanted = sorted(seqs)
+
+        def join(s: Session) -> tuple[tuple[int, Event], ...]:
+            guard(s, claim)
+            rows = (s.change(MERGE, s=seq, k=claim.thread_key, into=claim.seq) for seq in wanted)
+            return tuple((row["seq"], event_from(row)) for row in rows if row is not None)
+
+        return await self.db.run(join, lane=claim.thread_key)
+
+    async def still_ours(self, claim: Claim) -> bool:
+        """Is this claim the thread's newest?"""
+
+        def look(s: Session) -> bool:
+            return s.run(GUARD, k=claim.thread_key, f=claim.fence, now=s.now) == 1
+
+        return await self.db.run(look, durable=False, lane=claim.thread_key)
+
+    async def _end(self, claim: Claim, end: Callable[[Session], tuple[list[Reply], bool]]) -> None:
+        def guarded(s: Session) -> tuple[list[Reply], bool]:
+            guard(s, claim)
+            return end(s)
+
+        self._ended(await self.db.run(guarded, lane=claim.thread_key, late=self._ended))
+
+    def _ended(self, result: tuple[list[Reply], bool]) -> None:
+        replies, more = result
+        self.hand_over(replies)
+        if more:
+            self.wake_work()
+
+    def _close(self, s: Session, claim: Claim, state: str, why: str | None) -> None:
+        s.run(CLOSE, s=claim.seq, to=state, now=s.now, why=why)
+        s.run(CLOSE_MERGED, s=claim.seq, now=s.now)
+        s.run(CLOSE_WAITS, k=claim.thread_key, s=claim.seq)
+        if claim.event.kind == "firing":
+            outcome = "failed" if state == "dead" else state
+            s.run(FIRED, seq=claim.seq, to=outcome, outcome=why or outcome, now=s.now)
+        if claim.seed or claim.undelivered:
+            notes_told(s, claim.thread_key, claim.seq)
+
+    def _put_all(self, s: Session, claim: Claim, replies: Sequence[Outgoing]) -> list[Reply]:
+        put = (
+            self.put_reply(s, claim.seq, claim.thread_key, reply, hand=True) for reply in replies
+        )
+        return [reply for reply in put if reply is not None]
+
+
+def guard(s: Session, claim: Claim) -> None:
+    """Lock the thread's row; raises LeaseLost when another claim came after this one."""
+    if s.run(GUARD, k=claim.thread_key, f=claim.fence, now=s.now) != 1:
+        raise LeaseLost
+
+
+def _advance(s: Session, claim: Claim, fingerprint: str) -> bool:
+    following = s.one(NEXT, k=claim.thread_key)
+    s.run(
+        ADVANCE,
+        k=claim.thread_key,
+        to="ready" if following else "idle",
+        head=following["seq"] if following else None,
+        at=(following["not_before"] or 0) if following else 0,
+        print=fingerprint or None,
+    )
+    return following is not None
+
+
+def _keep(
+    s: Session,
+    claim: Claim,
+    state: str,
+    *,
+    at: int = 0,
+    attempts: int = 0,
+    crashes: int = 0,
+    fingerprint: str = "",
+) -> None:
+    s.run(
+        KEEP,
+        k=claim.thread_key,
+        to=state,
+        at=at,
+        attempts=attempts,
+        crashes=crashes,
+        print=fingerprint or None,
+    )
+
+
+def _ask(s: Session, claim: Claim, request: WaitRequest) -> None:
+    s.run(
+        ASK,
+        wait_id=request.id,
+        thread_key=claim.thread_key,
+        event_seq=claim.seq,
+        kind=request.kind,
+        request=request_json(request),
+        digest=request.digest,
+        approvers=to_json(request.approvers),
+        expires_at=request.expires_at,
+        now=s.now,
+    )
+
+
+def _cards(claim: Claim, requests: Sequence[WaitRequest]) -> tuple[Outgoing, ...]:
+    if not claim.event.address:
+        return ()  # the page and the command line show it
+    return tuple(
+        Outgoing(
+            ordinal=f"ask:{request.id}",
+            address=claim.event.address,
+            text=request.title,
+            kind="ask",
+            wait=request,
+        )
+        for request in requests
+    )
+
+
+def _spoken(replies: Sequence[Outgoing], now: int) -> tuple[Message, ...]:
+    """What people will see of these replies, for a run that left no messages of its own."""
+    texts = dict.fromkeys(reply.text for reply in replies if reply.kind in ("answer", "notice"))
+    return tuple(Message(role="assistant", text=text, at=now) for text in texts)
+
+
+def _trail(s: Session, claim: Claim, steps: Sequence[Step], messages: Sequence[Message]) -> None:
+    for one in steps:
+        s.run(
+            STEP,
+            event_seq=claim.seq,
+            kind=one.kind,
+            agent=one.agent,
+            name=one.name,
+            started_at=one.started_at,
+            ended_at=one.ended_at,
+            tokens_in=one.tokens_in,
+            tokens_out=one.tokens_out,
+            cost=one.cost,
+            ok=int(one.ok),
+            summary=one.summary,
+        )
+    for said in messages:
+        s.run(
+            SAY,
+            thread_key=claim.thread_key,
+            event_seq=claim.seq,
+            role=said.role,
+            name=said.name,
+            text=said.text,
+            at=said.at,
+        )

@@ -1,0 +1,71 @@
+"""What every group of the store's methods stands on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import TypeVar
+
+from sqlalchemy import BigInteger, BindParameter, Float, Text, bindparam
+from sqlalchemy.sql.elements import ColumnElement, literal_column
+
+from wakeful.events import Reply
+from wakeful.host import Clock
+from wakeful.store.database import Database
+from wakeful.store.query import Session
+
+T = TypeVar("T")
+
+
+def num(name: str) -> BindParameter[int]:
+    return bindparam(name, type_=BigInteger())
+
+
+def txt(name: str) -> BindParameter[str]:
+    return bindparam(name, type_=Text())
+
+
+def real(name: str) -> BindParameter[float]:
+    return bindparam(name, type_=Float())
+
+
+def const(word: str) -> ColumnElement[str]:
+    """A word that stands in the statement itself, so that a partial index can be used."""
+    return literal_column(f"'{word}'", Text)
+
+
+class Part:
+    """The database, the clock, and who we are; `work` and `mail` wake the worker and the courier."""
+
+    def __init__(self, db: Database, clock: Clock, *, owner: str, lease: float) -> None:
+        self.db, self.clock, self.owner = db, clock, owner
+        self.lease = int(lease * 1000)  # ms
+        self.alone = db.dialect == "sqlite"  # no other daemon can touch this database
+        self.work = (
+            asyncio.Event()
+        )  # set when something may be there to claim; the worker clears it
+        self.mail = (
+            asyncio.Event()
+        )  # set when something may be there to send; the courier clears it
+        self._no_work = self._no_mail = False  # known to be so until `_work_due`, `_mail_due`
+        self._work_due: int | None = None
+        self._mail_due: int | None = None
+        self._handed: deque[Reply] = deque()  # replies that are on their way already, see outbox.py
+
+    def wake_work(self, *_: object) -> None:
+        self._no_work = False
+        self.work.set()
+
+    def wake_mail(self, *_: object) -> None:
+        self._no_mail = False
+        self.mail.set()
+
+    def nothing_before(self, quiet: bool, due: int | None) -> bool:
+        return quiet and (due is None or due > self.clock.now())
+
+    async def run(
+        self, operation: Callable[[Session], T], *, durable: bool = True, lane: str = "~"
+    ) -> T:
+        """Run any operation on the database thread; `durable=False` is synced by the next durable one."""
+        return await self.db.run(operation, durable=durable, lane=lane)

@@ -1,0 +1,243 @@
+"""Questions to people and their answers. An answer is one transaction: who decided, the wait, the thread."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.sql.elements import literal_column
+
+from wakeful.errors import AlreadyDecided, NotAllowed, Stale, Unknown
+from wakeful.events import Decision, Event, Outgoing, Wait, WaitRequest
+from wakeful.store import schema
+from wakeful.store.codec import (
+    decision_json,
+    request_json,
+    to_json,
+    wait_from,
+)
+from wakeful.store.inbox import NAMED, put_event
+from wakeful.store.outbox import Outbox
+from wakeful.store.part import const, num, txt
+from wakeful.store.query import Query, Row, Session
+
+wait, thread, inbox, outbox, audit = (
+    schema.wait,
+    schema.thread,
+    schema.inbox,
+    schema.outbox,
+    schema.audit,
+)
+_w, _t = wait.c, thread.c
+OPERATOR = "console:operator"  # may always decide
+
+FIND = Query(select(wait).where(_w.wait_id == txt("w")))
+LOCK = Query(select(_t.thread_key).where(_t.thread_key == txt("k")).with_for_update())
+REQUESTER = Query(select(inbox.c.principal).where(inbox.c.seq == num("s")))
+
+DECIDE = Query(
+    update(wait)
+    .where(_w.wait_id == txt("w"), _w.state == const("open"))
+    .values(state=txt("to"), decision=txt("answer"), decided_by=txt("who"), decided_at=num("now"))
+)
+
+# A parked thread goes on; one that runs finds the decision when it parks.
+UNPARK = Query(
+    update(thread)
+    .where(_t.thread_key == txt("k"), _t.state == const("parked"))
+    .values(state=const("ready"), ready_at=literal_column("0"))
+)
+
+EXPIRED = Query(
+    select(wait)
+    .where(_w.state == const("open"), _w.expires_at.is_not(None), _w.expires_at <= num("now"))
+    .order_by(_w.expires_at)
+)
+
+HOLD = Query(
+    insert(wait)
+    .values(
+        wait_id=txt("wait_id"),
+        thread_key=txt("thread_key"),
+        event_seq=num("event_seq"),
+        outbox_id=num("outbox_id"),
+        kind=txt("kind"),
+        request=txt("request"),
+        args_digest=txt("digest"),
+        approvers=txt("approvers"),
+        expires_at=num("expires_at"),
+        created_at=num("now"),
+    )
+    .on_conflict_do_nothing()
+)
+DRAFT = Query(
+    update(outbox)
+    .where(outbox.c.id == num("i"), outbox.c.state == const("queued"))
+    .values(state=const("held"))
+)
+LET_GO = Query(
+    update(outbox)
+    .where(outbox.c.id == num("i"), outbox.c.state == const("held"))
+    .values(state=txt("to"), payload=txt("payload"), last_error=txt("why"), ended_at=num("ended"))
+)
+PAYLOAD = Query(select(outbox.c.payload).where(outbox.c.id == num("i")))
+
+NOTE_AUDIT = Query(
+    insert(audit).values(
+        at=num("now"),
+        principal=txt("principal"),
+        action=txt("action"),
+        subject=txt("subject"),
+        detail=txt("detail"),
+    )
+)
+
+
+class Waits(Outbox):
+    async def decide(self, wait_id: str, decision: Decision, *, key: str) -> Wait:
+        """Answer a wait; the same `key` again changes nothing and returns the wait as it is."""
+        decided = await self.db.run(lambda s: _decide(s, wait_id, decision, key))
+        self.wake_work()
+        self.wake_mail()
+        return decided
+
+    async def wait(self, wait_id: str) -> Wait | None:
+        def find(s: Session) -> Wait | None:
+            row = s.one(FIND, w=wait_id)
+            return None if row is None else wait_from(row)
+
+        return await self.db.run(find, durable=False)
+
+    async def expire_waits(self, now: int) -> list[Wait]:
+        """Close what nobody answered in time; the run goes on and is told so."""
+
+        def expire(s: Session) -> list[Wait]:
+            return [_expire(s, row) for row in s.all(EXPIRED, now=now)]
+
+        expired = await self.db.run(expire)
+        if expired:
+            self.wake_work()
+        return expired
+
+    async def hold(
+        self, outgoing: Outgoing, request: WaitRequest, *, event_seq: int, thread_key: str
+    ) -> bool:
+        """Keep a draft back until its wait is decided; False when it is there already."""
+
+        def put(s: Session) -> bool:
+            reply = self.put_reply(s, event_seq, thread_key, outgoing, hand=False)
+            if reply is None:
+                return False
+            s.run(DRAFT, i=reply.id)
+            s.run(
+                HOLD,
+                wait_id=request.id,
+                thread_key=thread_key,
+                event_seq=event_seq,
+                outbox_id=reply.id,
+                kind=request.kind,
+                request=request_json(request),
+                digest=request.digest,
+                approvers=to_json(request.approvers),
+                expires_at=request.expires_at,
+                now=s.now,
+            )
+            return True
+
+        return await self.db.run(put, lane=thread_key)
+
+    async def audit(self, principal: str, action: str, subject: str, detail: str = "") -> None:
+        """Record who did what."""
+        await self.db.run(lambda s: put_audit(s, principal, action, subject, detail))
+
+
+def put_audit(s: Session, principal: str, action: str, subject: str, detail: str) -> None:
+    s.run(
+        NOTE_AUDIT,
+        now=s.now,
+        principal=principal,
+        action=action,
+        subject=subject,
+        detail=detail,
+    )
+
+
+def _decide(s: Session, wait_id: str, decision: Decision, key: str) -> Wait:
+    row = s.one(FIND, w=wait_id)
+    if row is None:
+        raise Unknown(f"there is no question {wait_id}; `wakeful waits` lists the open ones")
+    s.one(LOCK, k=row["thread_key"])
+    row = s.one(FIND, w=wait_id)
+    source = key.partition("/")[0]
+    if s.one(NAMED, source=source, key=key) is not None:
+        return wait_from(row)
+    _check(s, row, decision)
+    event = Event(
+        source=source,
+        keys=(key,),
+        principal=decision.by,
+        thread_key=row["thread_key"],
+        text="",
+        kind="decision",
+        parent_seq=row["event_seq"],
+    )
+    put_event(s, event, decision_json(decision), state="done", text=_as_text(decision))
+    _settle(s, row, decision)
+    put_audit(s, decision.by, decision.verdict, f"wait/{wait_id}", decision.reason)
+    return wait_from(s.one(FIND, w=wait_id))
+
+
+def _check(s: Session, row: Row, decision: Decision) -> None:
+    if row["state"] != "open":
+        by = f" by {row['decided_by']}" if row["decided_by"] else ""
+        raise AlreadyDecided(f"this question is closed: it was {row['state']}{by}")
+    if row["args_digest"] and decision.digest != row["args_digest"]:
+        raise Stale
+    allowed = json.loads(row["approvers"]) or [s.scalar(REQUESTER, s=row["event_seq"])]
+    if decision.by != OPERATOR and decision.by not in allowed:
+        raise NotAllowed(f"{decision.by} may not decide this; {' or '.join(allowed)} may")
+
+
+def _settle(s: Session, row: Row, decision: Decision) -> None:
+    held = row["outbox_id"]
+    s.run(
+        DECIDE,
+        w=row["wait_id"],
+        to="decided" if held is None else "applied",
+        answer=decision_json(decision),
+        who=decision.by,
+        now=s.now,
+    )
+    if held is None:
+        s.run(UNPARK, k=row["thread_key"])
+        return
+    refused = decision.verdict == "reject"
+    payload: str = s.scalar(PAYLOAD, i=held)
+    if decision.verdict == "edit" and decision.text:
+        payload = to_json(json.loads(payload) | {"text": decision.text})
+    s.run(
+        LET_GO,
+        i=held,
+        to="dead" if refused else "queued",
+        payload=payload,
+        why=f"rejected by {decision.by}" if refused else None,
+        ended=s.now if refused else None,
+    )
+
+
+def _expire(s: Session, row: Row) -> Wait:
+    verdict: Decision = Decision(
+        verdict="reject",
+        by="",
+        digest=row["args_digest"],
+        reason="nobody answered in time",
+    )
+    s.one(LOCK, k=row["thread_key"])
+    _settle(s, row, verdict)
+    return wait_from(s.one(FIND, w=row["wait_id"]))
+
+
+def _as_text(decision: Decision) -> str:
+    words = (decision.verdict, decision.reason or decision.text)
+    return ": ".join(word for word in words if word)
