@@ -41,7 +41,13 @@ Kind = Literal[
 SHOWN = 300  # characters of a provider's own words
 FOREVER = 86_400.0  # seconds; no Retry-After is obeyed for longer than a day
 OUT_OF_MONEY = ("insufficient_quota", "credit balance is too low", "billing_hard_limit")
-TOO_LONG = ("context_length_exceeded", "prompt is too long", "context window", "context size")
+TOO_LONG = (
+    "context_length_exceeded",
+    "maximum context length",
+    "prompt is too long",
+    "context window",
+    "context size",
+)
 ENDED_EARLY = frozenset({"length", "max_tokens", "MAX_TOKENS", "model_length"})
 WITHHELD = frozenset({"content_filter", "refusal", "SAFETY", "guardrail_intervened"})
 
@@ -90,7 +96,7 @@ def explain(exc: BaseException, *, now: datetime | None = None) -> Failed:
 
 def kind_of(exc: BaseException) -> Kind:
     """Sort an exception by what has to happen next."""
-    text = str(exc)
+    text = f"{exc} {getattr(exc, 'code', '')}"  # some providers say it in a code alone
     if any(mark in text for mark in OUT_OF_MONEY):
         return "quota"
     if isinstance(exc, FolderFaulty | SecretMissing):

@@ -16,7 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from langchain_core.exceptions import ModelTimeoutError
+from langchain_core.exceptions import ContextOverflowError, ModelTimeoutError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -177,7 +177,7 @@ async def _persist(line: Line, ask: Callable[[], Awaitable[ChatResult]]) -> Chat
                 result = await ask()
         except Exception as exc:
             if not await line.again(line.failed(exc), tried):
-                raise
+                raise _one_overflow(exc) from exc
             tried += 1
         else:
             line.worked()
@@ -199,11 +199,18 @@ async def _persist_stream(
         except Exception as exc:
             kind = line.failed(exc)
             if begun or not await line.again(kind, tried):  # what was shown cannot be taken back
-                raise
+                raise _one_overflow(exc) from exc
             tried += 1
         else:
             line.worked()
             return
+
+
+def _one_overflow(exc: Exception) -> Exception:
+    """A context that is too long has one name, for it is summarised and asked again by that name."""
+    if kind_of(exc) == "overflow" and not isinstance(exc, ContextOverflowError):
+        return ContextOverflowError(str(exc))
+    return exc
 
 
 async def _watch(line: Line, stream: Any) -> AsyncGenerator[ChatGenerationChunk]:

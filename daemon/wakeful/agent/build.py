@@ -1,0 +1,183 @@
+"""From a folder to a working agent, and to a new one when the folder changes; never on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from wakeful.agent.agent import Means, Runner
+from wakeful.agent.current import Emit
+from wakeful.agent.graph import Built, Parts, build
+from wakeful.agent.models import Resolve, build_model
+from wakeful.agent.saver import Saver
+from wakeful.agent.workspace import Workspace
+from wakeful.config import Settings
+from wakeful.events import Claim, Outcome
+from wakeful.host import Clock, Host
+from wakeful.plugs import Folder, Snapshot
+from wakeful.secrets import open_secrets
+from wakeful.store import Store
+
+log = logging.getLogger(__name__)
+
+SCAN = 1.0  # seconds between two looks at the folder
+PRIVATE = ".wakeful"
+TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
+
+
+class Agent:
+    """The agent of one folder. Editing the folder reaches the next event, in threads that exist too."""
+
+    def __init__(
+        self, folder: Folder, store: Store, clock: Clock, host: Host | None, resolve: Resolve
+    ) -> None:
+        self._folder, self._store, self._clock, self._host = folder, store, clock, host
+        self._resolve = resolve
+        private = folder.path / PRIVATE
+        self._workspace = Workspace(private / "workspace")
+        self._overflow = private / "overflow"
+        self._saver = Saver(store)
+        self._changing = asyncio.Lock()
+        self._scanned = float("-inf")
+        self._snapshot: Snapshot | None = None
+        self._models: dict[tuple[str, str], BaseChatModel] = {}
+        self._shape: object = None
+        self._runner: Runner | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return self._runner.fingerprint if self._runner else ""
+
+    async def run(self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None) -> Outcome:
+        """Run or resume one event. Raises Drained at the next safe point once `stop` is set."""
+        runner = await self._current()
+        return await runner.run(claim, emit=emit, stop=stop)
+
+    async def repair(self, claim: Claim, text: str) -> None:
+        """Close whatever the event left open in its graph thread, so that the next event can run."""
+        await (await self._current()).repair(claim, text)
+
+    async def compact(self, graph_id: str) -> bool:
+        """Shrink the graph thread of an idle conversation."""
+        return await (await self._current()).compact(graph_id)
+
+    async def refresh(self) -> None:
+        """Build the first graph, or a new one if the folder has changed."""
+        async with self._changing:
+            self._scanned = self._clock.boot()
+            snapshot = await asyncio.to_thread(self._folder.scan)
+            if self._snapshot is not None and snapshot.digest == self._snapshot.digest:
+                return
+            shape = _shape_of(snapshot)
+            if shape != self._shape:
+                await self._rebuild(snapshot)
+                self._shape = shape
+            self._snapshot = snapshot
+
+    async def _current(self) -> Runner:
+        if self._clock.boot() - self._scanned >= SCAN or self._runner is None:
+            try:
+                await self.refresh()
+            except Exception as error:
+                if self._runner is None:
+                    raise
+                log.error(
+                    "The changed folder makes no agent; the last good one goes on: %s",
+                    error,
+                    extra={"action": "rebuild_failed"},
+                )
+        assert self._runner is not None, "a refresh either builds a graph or raises"
+        return self._runner
+
+    async def _rebuild(self, snapshot: Snapshot) -> None:
+        settings = snapshot.settings
+        models = {name: await self._model(settings, name) for name in _names(snapshot)}
+        parts = self._parts(settings, models)
+        self._snapshot = self._snapshot or snapshot  # the first graph asks for it while it is built
+        built: Built = await asyncio.to_thread(build, parts, snapshot)
+        means = Means(
+            saver=self._saver,
+            recall=self._recall,
+            clock=self._clock,
+            workspace=self._workspace.cwd,
+            artefacts=self._host,
+            steps=settings.limits.steps,
+        )
+        self._runner = Runner(built, means)
+
+    def _parts(self, settings: Settings, models: Mapping[str, BaseChatModel]) -> Parts:
+        return Parts(
+            model=models[""],
+            models=models,
+            snapshot=self._live,
+            workspace=self._workspace,
+            overflow=self._overflow,
+            saver=self._saver,
+            journal=self._store,
+            host=self._host,
+            artefacts=self._host,
+            zone=settings.timezone,
+            steps=settings.limits.steps,
+            context=settings.limits.context,
+        )
+
+    def _live(self) -> Snapshot:
+        assert self._snapshot is not None, "no graph runs before the first refresh"
+        return self._snapshot
+
+    async def _recall(self, principal: str) -> tuple[str, ...]:
+        return tuple(row.text for row in await self._store.memory(principal))
+
+    async def _model(self, settings: Settings, name: str) -> BaseChatModel:
+        """A model by its name, the settings' own by none; built once for one set of options."""
+        key = (name or settings.model, repr((settings.fallbacks, settings.model_options)))
+        if key not in self._models:
+            wanted = settings.model_copy(update={"model": name}) if name else settings
+            self._models[key] = await build_model(wanted, self._resolve, folder=self._folder.path)
+        return self._models[key]
+
+
+async def build_agent(
+    settings: Settings,
+    folder: Folder,
+    store: Store,
+    clock: Clock,
+    host: Host | None,
+    *,
+    resolve: Resolve | None = None,
+) -> Agent:
+    """Build the agent of a folder. Raises ModelUnusable when its model cannot be had."""
+    if not settings.tracing:
+        silence_tracing(os.environ)
+    if resolve is None:
+        resolve = open_secrets(folder.path, settings.secrets).resolve
+    agent = Agent(folder, store, clock, host, resolve)
+    await agent.refresh()
+    return agent
+
+
+def silence_tracing(environment: Any) -> None:
+    """Every text would go to LangSmith: a variable that happens to be set is not consent."""
+    for name in TRACING:
+        if name in environment:
+            environment[name] = "false"
+
+
+def _names(snapshot: Snapshot) -> set[str]:
+    return {"", *(spec.model for spec in snapshot.subagents)}
+
+
+def _shape_of(snapshot: Snapshot) -> object:
+    """What a graph is built from. Prose that is read live, such as AGENTS.md, is not in it."""
+    settings = snapshot.settings
+    return (
+        [(tool.name, tool.function, tool.traits) for tool in snapshot.tools],
+        snapshot.subagents,
+        settings.model_dump(include={"model", "fallbacks", "model_options", "limits", "timezone"}),
+    )

@@ -1,0 +1,40 @@
+"""The run that the current task works for; graph nodes, tools and sub-agents inherit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from wakeful.events import Claim, Step, Update
+from wakeful.host import Clock
+from wakeful.tool import Call
+
+Emit = Callable[[Update], None]
+
+
+@dataclass(slots=True)
+class Run:
+    """One attempt at one event, as the middleware sees it."""
+
+    claim: Claim
+    clock: Clock
+    emit: Emit | None = None
+    spent: int = 0  # model and tool calls so far, those of sub-agents included
+    steps: list[Step] = field(default_factory=list)
+    memory: tuple[str, ...] = ()  # what was remembered for this principal
+
+    def tell(self, update: Update) -> None:
+        if self.emit is not None:
+            self.emit(update)
+
+
+run_: ContextVar[Run | None] = ContextVar("wakeful_run", default=None)
+call_: ContextVar[Call | None] = ContextVar("wakeful_call", default=None)
+
+
+def current() -> Run:
+    run = run_.get()
+    if run is None:
+        raise RuntimeError("no run is going on here")
+    return run

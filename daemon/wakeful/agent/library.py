@@ -1,0 +1,111 @@
+"""The installed skills as files that the agent can read and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from deepagents.backends import FilesystemBackend
+from deepagents.backends.protocol import (
+    BackendProtocol,
+    DeleteResult,
+    EditResult,
+    FileDownloadResponse,
+    FileInfo,
+    FileUploadResponse,
+    GlobResult,
+    GrepMatch,
+    GrepResult,
+    LsResult,
+    ReadResult,
+    WriteResult,
+)
+
+from wakeful.skill import Skill
+
+READ_ONLY = (
+    "Error: installed skills cannot be changed from here. Write a draft below /skills/ instead."
+)
+
+
+class Library(BackendProtocol):
+    """`/<skill>/<file>` of the skills that the folder holds at this moment."""
+
+    def __init__(self, skills: Callable[[], Sequence[Skill]]) -> None:
+        self._skills = skills
+
+    def _find(self, path: str) -> tuple[Skill | None, str]:
+        name, _, rest = path.strip("/").partition("/")
+        return next((s for s in self._skills() if s.name == name), None), "/" + rest
+
+    def _files(self, skill: Skill) -> FilesystemBackend:
+        return FilesystemBackend(skill.folder, virtual_mode=True)
+
+    def ls(self, path: str) -> LsResult:
+        skill, rest = self._find(path)
+        if skill is None:
+            return LsResult(
+                entries=[FileInfo(path=f"/{s.name}/", is_dir=True) for s in self._skills()]
+            )
+        result = self._files(skill).ls(rest)
+        entries = [_below(entry, skill.name) for entry in result.entries or []]
+        return LsResult(error=result.error, entries=entries)
+
+    def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
+        skill, rest = self._find(file_path)
+        if skill is None:
+            return ReadResult(error=f"File '{file_path}' not found")
+        return self._files(skill).read(rest, offset, limit)
+
+    def glob(self, pattern: str, path: str | None = None) -> GlobResult:
+        found: list[FileInfo] = []
+        wanted, _ = self._find(path or "/")
+        for skill in [wanted] if wanted else self._skills():
+            result = self._files(skill).glob(pattern.lstrip("/"))
+            found += [_below(match, skill.name) for match in result.matches or []]
+        return GlobResult(matches=found)
+
+    def grep(
+        self,
+        pattern: str,
+        path: str | None = None,
+        glob: str | None = None,
+        *,
+        max_count: int | None = None,
+        **options: object,
+    ) -> GrepResult:
+        found: list[GrepMatch] = []
+        wanted, _ = self._find(path or "/")
+        for skill in [wanted] if wanted else self._skills():
+            for match in self._files(skill).grep(pattern, None, glob).matches or []:
+                match["path"] = f"/{skill.name}{match['path']}"
+                found.append(match)
+        return GrepResult(matches=found[:max_count])
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return [self._download(path) for path in paths]
+
+    def _download(self, path: str) -> FileDownloadResponse:
+        skill, rest = self._find(path)
+        if skill is None:
+            return FileDownloadResponse(path=path, content=None, error="file_not_found")
+        found = self._files(skill).download_files([rest])[0]
+        return FileDownloadResponse(path=path, content=found.content, error=found.error)
+
+    def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        return [FileUploadResponse(path=path, error="permission_denied") for path, _ in files]
+
+    def write(self, file_path: str, content: str) -> WriteResult:
+        return WriteResult(error=READ_ONLY)
+
+    def edit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        return EditResult(error=READ_ONLY)
+
+    def delete(self, file_path: str) -> DeleteResult:
+        return DeleteResult(error=READ_ONLY)
+
+
+def _below(entry: FileInfo, name: str) -> FileInfo:
+    entry["path"] = f"/{name}{entry['path']}"
+    return entry

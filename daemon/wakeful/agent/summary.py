@@ -1,0 +1,78 @@
+"""Summaries of long threads: when they are made, and how much of the thread stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from deepagents.middleware.summarization import SummarizationMiddleware as _SummarizationMiddleware
+from langchain.agents.middleware import SummarizationMiddleware as Helper
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage, MessageLikeRepresentation
+
+CHARS_PER_TOKEN = 4
+MEDIA_TOKENS = 1_500  # what an image or a page costs, roughly
+MESSAGE_TOKENS = 4  # role and separators
+MOST_MESSAGES = (
+    240  # a longer thread is summarised however short its messages: each costs time in every step
+)
+KEPT_MESSAGES = 120
+KEPT_SHARE = 0.25  # of the context, as it was
+PROFILE_SHARE = (
+    0.85  # of the model's window; the rest is for the answer and for what we cannot count
+)
+ARGUMENTS = {"trigger": ("messages", 60), "keep": ("messages", 40), "max_length": 4_000}
+
+
+class SummarizationMiddleware(_SummarizationMiddleware):
+    """Summarises by size or by number of messages, and counts without converting anything."""
+
+    def __init__(self, model: BaseChatModel, *, backend: Any, context: int) -> None:
+        limit = trigger(model, context)
+        super().__init__(
+            model,
+            backend=backend,
+            trigger=[("tokens", limit), ("messages", MOST_MESSAGES)],
+            keep=("tokens", max(int(limit * KEPT_SHARE), 1)),
+            token_counter=count,
+            trim_tokens_to_summarize=None,
+            truncate_args_settings=ARGUMENTS,  # type: ignore[arg-type]
+        )
+        self._by_number = Helper(model=model, keep=("messages", KEPT_MESSAGES), token_counter=count)
+
+    def _determine_cutoff_index(self, messages: list[AnyMessage]) -> int:
+        """The later of two cuts: by size, and by number."""
+        by_size = super()._determine_cutoff_index(messages)
+        if len(messages) < MOST_MESSAGES:
+            return by_size
+        return max(by_size, self._by_number._determine_cutoff_index(messages))
+
+
+def trigger(model: BaseChatModel, context: int) -> int:
+    """Tokens above which a thread is summarised: what the settings say, or less when the model takes less."""
+    profile = getattr(model, "profile", None)
+    window = profile.get("max_input_tokens") if isinstance(profile, dict) else None
+    return min(context, int(window * PROFILE_SHARE)) if isinstance(window, int) else context
+
+
+def count(messages: Iterable[MessageLikeRepresentation], tools: Any = None) -> int:
+    """Tokens of messages, estimated; cheap enough to be asked before every model call."""
+    return sum(_tokens(message) for message in messages)
+
+
+def _tokens(message: Any) -> int:
+    content = message.content
+    if isinstance(content, str):
+        chars = len(content)
+    else:
+        chars = sum(_block(block) for block in content)
+    for call in getattr(message, "tool_calls", ()):
+        chars += sum(len(str(value)) + len(key) for key, value in call["args"].items()) + 20
+    return chars // CHARS_PER_TOKEN + MESSAGE_TOKENS
+
+
+def _block(block: Any) -> int:
+    if isinstance(block, str):
+        return len(block)
+    text = block.get("text")
+    return len(text) if isinstance(text, str) else MEDIA_TOKENS * CHARS_PER_TOKEN

@@ -1,0 +1,59 @@
+"""The crash table: from what a graph thread holds to what must be done with it. Pure, so that each row is a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.types import Interrupt, StateSnapshot
+
+from wakeful.events import Claim, Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Nothing of this event is stored: begin with its message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Answer interrupts that are pending now; never any other id."""
+
+    answers: Mapping[str, Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Tasks are left: let the graph go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """It waits, and only the parking was lost."""
+
+    interrupts: tuple[Interrupt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The answer is there, only our commit is missing."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+Row = Start | Resume | Continue | Park | Finish
+
+
+def row_of(snapshot: StateSnapshot, claim: Claim) -> Row:
+    if (snapshot.metadata or {}).get("event_seq") != claim.seq:
+        return Start()
+    pending = tuple(i for task in snapshot.tasks for i in task.interrupts)
+    answers = {i.id: claim.decisions[i.id] for i in pending if i.id in claim.decisions}
+    if answers:
+        return Resume(answers)
+    if pending:
+        return Park(pending)
+    if snapshot.tasks:  # not `next`: it hides a task whose writes are stored and whose step is not
+        return Continue()
+    return Finish(snapshot.values)

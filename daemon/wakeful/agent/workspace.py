@@ -1,0 +1,192 @@
+"""The agent's workspace: files that are replaced whole or not at all, and never over somebody's head.
+
+A write, edit or delete is refused when the file has changed since *this* agent of *this* thread last saw it.
+Two sub-agents that work on one file so lose nothing silently: the slower one is told, reads, merges, retries.
+What was seen is kept in memory only; after a restart a file must be read once more, which is the safe side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from deepagents.backends import FilesystemBackend
+from deepagents.backends.protocol import (
+    BackendProtocol,
+    DeleteResult,
+    EditResult,
+    ReadResult,
+    WriteResult,
+)
+from deepagents.backends.utils import perform_string_replacement
+from langgraph.config import get_config
+
+SEEN_LIMIT = 10_000  # (agent, path) pairs
+MAX_FILE = 10_000_000  # bytes of a file that the agent may write
+FILE_MODE = 0o600
+
+Reader = tuple[str, str]  # thread, sub-agent
+R = TypeVar("R", ReadResult, WriteResult, EditResult, DeleteResult)
+
+UNREAD = "Error: '{path}' exists already and you have not read it. Read it first, then decide."
+CHANGED = (
+    "Error: '{path}' has changed since you last read it: somebody else wrote it, or it was removed. "
+    "Read it again, merge your change into what is there now, and retry."
+)
+
+
+class Seen:
+    """Digests of files as each agent last saw them; the oldest are forgotten."""
+
+    def __init__(self, limit: int = SEEN_LIMIT) -> None:
+        self._limit = limit
+        self._digests: OrderedDict[tuple[Reader, str], str | None] = OrderedDict()
+
+    def get(self, reader: Reader, path: str) -> str | None:
+        return self._digests.get((reader, path))
+
+    def set(self, reader: Reader, path: str, digest: str | None) -> None:
+        self._digests[reader, path] = digest
+        self._digests.move_to_end((reader, path))
+        while len(self._digests) > self._limit:
+            self._digests.popitem(last=False)
+
+
+class Workspace(FilesystemBackend):
+    """A folder with compare-and-set writes; a subclass, since the middleware asks for the class."""
+
+    def __init__(self, root: Path) -> None:
+        root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        super().__init__(root, virtual_mode=True)
+        self._seen = Seen()
+        self._lock = threading.RLock()  # files are small and local: one lock for all is enough
+
+    # The middleware calls these; they must pass through the methods below, in a thread.
+    aread, awrite = BackendProtocol.aread, BackendProtocol.awrite
+    aedit, adelete = BackendProtocol.aedit, BackendProtocol.adelete
+
+    def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
+        with self._lock:
+            result = super().read(file_path, offset, limit)
+            if not result.error:
+                self._seen.set(reader(), self._name(file_path), self._digest(file_path))
+            return result
+
+    def write(self, file_path: str, content: str) -> WriteResult:
+        def work() -> WriteResult:
+            if self._digest(file_path) == _digest(content.encode()):
+                return WriteResult(path=file_path)  # a repeated write: nothing to do
+            return self._replace(file_path, content) or WriteResult(path=file_path)
+
+        same = _digest(content.encode())
+        return self._guarded(file_path, work, lambda e: WriteResult(error=e), same=same)
+
+    def edit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        def work() -> EditResult:
+            path = self._resolve_path(file_path)
+            if not path.is_file():
+                return EditResult(error=f"Error: File '{file_path}' not found")
+            text = path.read_bytes().decode()
+            changed = perform_string_replacement(text, old_string, new_string, replace_all)
+            if isinstance(changed, str):
+                return EditResult(error=changed)
+            failed = self._replace(file_path, changed[0])
+            if failed is not None:
+                return EditResult(error=failed.error)
+            return EditResult(path=file_path, occurrences=int(changed[1]))
+
+        return self._guarded(file_path, work, lambda e: EditResult(error=e))
+
+    def delete(self, file_path: str) -> DeleteResult:
+        return self._guarded(
+            file_path,
+            lambda: super(Workspace, self).delete(file_path),
+            lambda e: DeleteResult(error=e),
+        )
+
+    def _guarded(
+        self,
+        file_path: str,
+        work: Callable[[], R],
+        refuse: Callable[[str], R],
+        *,
+        same: str | None = None,
+    ) -> R:
+        """Do it unless the file is another one than this agent knows. `same`: a digest that is fine anyway."""
+        with self._lock:
+            try:
+                now = self._digest(file_path)
+                if now is not None and now != same and (fault := self._conflict(file_path, now)):
+                    return refuse(fault)
+                if now is None and self._seen.get(reader(), self._name(file_path)) is not None:
+                    self._seen.set(reader(), self._name(file_path), None)
+                    return refuse(CHANGED.format(path=file_path))
+                result = work()
+            except (OSError, ValueError, RuntimeError) as error:
+                return refuse(f"Error: '{file_path}' could not be changed: {error}")
+            if not result.error:
+                self._seen.set(reader(), self._name(file_path), self._digest(file_path))
+            return result
+
+    def _conflict(self, file_path: str, now: str) -> str | None:
+        seen = self._seen.get(reader(), self._name(file_path))
+        if seen == now:
+            return None
+        return (UNREAD if seen is None else CHANGED).format(path=file_path)
+
+    def _name(self, file_path: str) -> str:
+        """One name per file, however it was written."""
+        return str(self._resolve_path(file_path))
+
+    def _digest(self, file_path: str) -> str | None:
+        try:
+            return _digest(self._resolve_path(file_path).read_bytes())
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+
+    def _replace(self, file_path: str, content: str) -> WriteResult | None:
+        """Write beside the file and rename over it: readers see the old text or the new one."""
+        data = content.encode()
+        if len(data) > MAX_FILE:
+            return WriteResult(error=f"Error: '{file_path}' would be larger than {MAX_FILE} bytes")
+        path = self._resolve_path(file_path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".~", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, FILE_MODE)
+            os.replace(name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+        return None
+
+
+def reader() -> Reader:
+    """Who reads or writes here: the thread, and within it the agent whose tool this is.
+
+    A tool's namespace is its agent's own plus one hop for the call; the agent is what comes before.
+    """
+    try:
+        where = get_config().get("configurable", {})
+    except RuntimeError:
+        return ("", "")
+    agent = str(where.get("checkpoint_ns", "")).rpartition("|")[0]
+    return (str(where.get("thread_id", "")), agent)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
