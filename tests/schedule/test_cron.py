@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 
 import pytest
+
 from wakeful.schedule.cron import timetable
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from wakeful.schedule.fields import ALIASES, CronError, parse
 
 ALL_DAYS = frozenset(range(7))
@@ -42,7 +43,8 @@ def test_C30_a_weekday_means_what_cron_has_always_meant(field: str, weekdays: se
 )
 def test_lists_ranges_and_steps(text: str, minutes: set[int], hours: set[int]) -> None:
     expression = parse(text)
-    assert (expression.minutes, expression.hours) == (minutes, hours)
+    assert expression.minutes == minutes
+    assert expression.hours == hours
 
 
 def test_months_have_names() -> None:

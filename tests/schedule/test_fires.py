@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
+
 from wakeful.schedule import Rule
 from wakeful.schedule.fires import fires, local_time, next_fires, preview, utc_time
 from wakeful.schedule.times import parse_at, parse_every

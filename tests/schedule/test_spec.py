@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from wakeful.host import Host
 from wakeful.schedule import Rule
 from wakeful.schedule.spec import from_spec, interval, to_spec, when

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from wakeful.schedule.cron import timetable
 
 MINUTE = timedelta(minutes=1)
@@ -90,7 +91,7 @@ def matcher(fields: tuple[Field, ...]) -> Callable[[datetime], bool]:
 def walk(
     matches: Callable[[datetime], bool], elapsed: bool, zone: ZoneInfo, start: datetime
 ) -> Iterator[datetime]:
-    """Look at the wall clock every minute. A fixed time has come once the clock shows it or more."""
+    """Look at the clock every minute. A fixed time has come once it shows that or more."""
     now, shown = start, local_time(start, zone)
     while (now := now + MINUTE) <= start + 2 * SPAN:
         local = local_time(now, zone)

@@ -4,6 +4,7 @@ import zoneinfo
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from wakeful.schedule.zones import change, exists, instant, twice, zone
 
 
