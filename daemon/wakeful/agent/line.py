@@ -207,7 +207,7 @@ async def _persist_stream(
 
 
 def _one_overflow(exc: Exception) -> Exception:
-    """A context that is too long has one name, for it is summarised and asked again by that name."""
+    """A context that is too long gets one name: by it the agent knows that it must summarise."""
     if kind_of(exc) == "overflow" and not isinstance(exc, ContextOverflowError):
         return ContextOverflowError(str(exc))
     return exc

@@ -25,6 +25,7 @@ LOCAL = "local"
 IN_PROCESS = "wakeful.rehearsal.model"  # by name: it stands on a floor above
 TIMEOUT = 60.0  # seconds without a new piece
 TOTAL_TIMEOUT = 600.0  # seconds for one answer
+CHARACTERS = 1_000_000  # of one answer
 TRIES, TRIES_LIMIT = 2, 5  # tries after the first
 EXAMPLE = '"openai:gpt-5"'
 OURS = ("timeout", "total_timeout", "max_retries", "max_characters")  # what the line looks after
@@ -112,14 +113,21 @@ async def resolved(value: Any, resolve: Resolve) -> Any:
 
 
 def _bounds(name: str, options: Mapping[str, Any]) -> Bounds:
-    tries = options.get("max_retries", TRIES)
+    tries = int(_number(options, "max_retries", TRIES))
     return Bounds(
-        idle=float(options.get("timeout", TIMEOUT)),
-        total=float(options.get("total_timeout", TOTAL_TIMEOUT)),
-        characters=int(options.get("max_characters", Bounds().characters)),
-        tries=min(max(0, int(tries)), TRIES_LIMIT),
+        idle=_number(options, "timeout", TIMEOUT),
+        total=_number(options, "total_timeout", TOTAL_TIMEOUT),
+        characters=int(_number(options, "max_characters", CHARACTERS)),
+        tries=min(max(0, tries), TRIES_LIMIT),
         says_done=provider_of(name) in {REHEARSAL, LOCAL, "openai", "anthropic"},
     )
+
+
+def _number(options: Mapping[str, Any], key: str, default: float) -> float:
+    value = options.get(key, default)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    raise ModelUnusable(f"{key} in [model_options] must be a number, as in {key} = {default:g}")
 
 
 def _make(name: str, options: dict[str, Any], folder: Path | None) -> BaseChatModel:

@@ -16,7 +16,7 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
-from wakeful.rehearsal.faults import raise_for
+from wakeful.rehearsal.faults import hang_for, raise_for
 from wakeful.rehearsal.reading import read
 from wakeful.rehearsal.script import MAIN, Move, Script
 from wakeful.rehearsal.speech import Conversation, answer, chunks
@@ -81,7 +81,8 @@ class Rehearsal(BaseChatModel):
     ) -> ChatResult:
         move = self.next(messages, _metadata(run_manager))
         await asyncio.sleep(move.wait)
-        await raise_for(move.fail)
+        await hang_for(move.fail)
+        raise_for(move.fail)
         return ChatResult(generations=[ChatGeneration(message=answer(move, messages))])
 
     def _generate(
@@ -91,7 +92,9 @@ class Rehearsal(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return asyncio.run(self._agenerate(messages))
+        move = self.next(messages, dict(run_manager.metadata) if run_manager else {})
+        raise_for(move.fail)
+        return ChatResult(generations=[ChatGeneration(message=answer(move, messages))])
 
     async def _astream(
         self,
@@ -102,7 +105,8 @@ class Rehearsal(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         move = self.next(messages, _metadata(run_manager))
         await asyncio.sleep(move.wait)
-        await raise_for(move.fail)
+        await hang_for(move.fail)
+        raise_for(move.fail)
         for chunk in chunks(move, messages):
             await asyncio.sleep(self.pace)
             generation = ChatGenerationChunk(message=chunk)

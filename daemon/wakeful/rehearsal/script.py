@@ -15,7 +15,16 @@ from typing import Any, Literal
 
 Role = Literal["human", "ai", "tool"]
 Failing = Literal[
-    "rate-limit", "outage", "auth", "bad-request", "overflow", "empty", "cut-off", "endless", "hang"
+    "rate-limit",
+    "outage",
+    "auth",
+    "bad-request",
+    "overflow",
+    "empty",
+    "cut-off",
+    "hang-up",
+    "endless",
+    "hang",
 ]
 MAIN = "main"
 PLACE = re.compile(r"\{(\w+)\}")

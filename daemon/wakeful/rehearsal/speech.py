@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
 from typing import overload
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
@@ -13,11 +11,10 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import tool_call_chunk
 
 from wakeful.rehearsal.script import Move, Role, Said
+from wakeful.rehearsal.wire import cut_off, pieces, spoken
 
-PIECE = re.compile(r"\S+\s*|\s+")
 CHARACTERS_PER_TOKEN = 4
 ROLES: dict[str, Role] = {"human": "human", "ai": "ai", "AIMessageChunk": "ai", "tool": "tool"}
-BABBLE = "and so on "
 
 
 class Conversation(Sequence[Said]):
@@ -41,20 +38,17 @@ class Conversation(Sequence[Said]):
 
 def answer(move: Move, messages: Sequence[BaseMessage]) -> AIMessage:
     """The whole answer at once."""
-    text, finish = _ending(move)
     return AIMessage(
-        content=text,
+        content=spoken(move),
         tool_calls=[{"name": c.name, "args": dict(c.args), "id": c.id} for c in move.calls],
-        response_metadata={"finish_reason": finish, "model_name": "rehearsal"},
+        response_metadata=_metadata(move),
         usage_metadata=_usage(move, messages),
     )
 
 
 def chunks(move: Move, messages: Sequence[BaseMessage]) -> Iterator[AIMessageChunk]:
     """The same answer, piece by piece."""
-    text, finish = _ending(move)
-    endless = repeat(BABBLE) if move.fail and move.fail.how == "endless" else ()
-    for piece in chain(PIECE.findall(text), endless):
+    for piece in pieces(move):
         yield AIMessageChunk(content=piece)
     for n, call in enumerate(move.calls):
         args = json.dumps(call.args, ensure_ascii=False)
@@ -62,7 +56,7 @@ def chunks(move: Move, messages: Sequence[BaseMessage]) -> Iterator[AIMessageChu
         yield AIMessageChunk(content="", tool_call_chunks=[chunk])
     yield AIMessageChunk(
         content="",
-        response_metadata={"finish_reason": finish, "model_name": "rehearsal"},
+        response_metadata=_metadata(move),
         usage_metadata=_usage(move, messages),
         chunk_position="last",
     )
@@ -75,14 +69,9 @@ def _said(message: BaseMessage) -> Said:
     return Said(role, message.text, message.id or "")
 
 
-def _ending(move: Move) -> tuple[str, str]:
-    how = move.fail.how if move.fail else None
-    if how == "empty":
-        return "", "stop"
-    if how == "cut-off":
-        text = move.text or "This answer breaks off in the middle"
-        return text[: len(text) // 2], "length"
-    return move.text, "tool_calls" if move.calls else "stop"
+def _metadata(move: Move) -> dict[str, str]:
+    finish = "length" if cut_off(move) else "tool_calls" if move.calls else "stop"
+    return {"finish_reason": finish, "model_name": "rehearsal"}
 
 
 def _usage(move: Move, messages: Sequence[BaseMessage]) -> UsageMetadata:
