@@ -87,7 +87,7 @@ def commands() -> list[tuple[str, str]]:
 
 def table_below(page: Path, heading: str) -> dict[str, list[str]]:
     """The first table below a heading: first cell, without its backticks, to the other cells."""
-    after = page.read_text().split(f"\n{heading}\n", 1)[1].split("\n#", 1)[0]
+    after = prose(page).split(f"\n{heading}\n", 1)[1].split("\n#", 1)[0]
     rows = [line for line in after.splitlines() if line.startswith("|")][2:]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     return {row[0].strip("`"): row[1:] for row in cells}
