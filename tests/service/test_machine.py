@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from wakeful.service.machine import TooFewFiles, files_left, private_folder, raise_file_limit
 
 
@@ -24,7 +25,9 @@ def test_P15_a_process_with_too_few_descriptors_says_so_with_a_sentence() -> Non
         "try: raise_file_limit()\n"
         "except TooFewFiles as error: print(error)\n"
     )
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    said = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert "40 files" in said.stdout and "ulimit -n" in said.stdout
 
 

@@ -26,9 +26,7 @@ def claim(seq: int, **data: Any) -> Claim:
         text="hi",
         data=data,
     )
-    return Claim(
-        seq=seq, event=event, graph_id="g", fence=1, attempts=0, crashes=0, received_at=0
-    )
+    return Claim(seq=seq, event=event, graph_id="g", fence=1, attempts=0, crashes=0, received_at=0)
 
 
 def text(piece: str, seq: int = 1) -> Update:

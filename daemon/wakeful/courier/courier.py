@@ -47,7 +47,7 @@ class Courier:
         self._bell = store.mail
         self._flying: dict[int, asyncio.Task[None]] = {}
         self._doubtful: dict[int, Reply] = {}
-        self._closing = False
+        self._closing = self._looked = False
         self._refusals = 0
 
     def wake(self) -> None:
@@ -56,8 +56,6 @@ class Courier:
 
     async def run(self) -> None:
         """Deliver until cancelled or drained."""
-        for reply in await self._store.doubtful():
-            self._doubtful[reply.id] = reply
         while not self._closing:
             self._bell.clear()
             nap = await self._fill()
@@ -80,26 +78,38 @@ class Courier:
 
     async def _fill(self) -> float:
         """Start as many deliveries as there is room for; returns seconds until more can be due."""
-        for reply in list(self._doubtful.values()):
-            if reply.channel in self._channels or reply.channel not in self._known:
-                del self._doubtful[reply.id]
-                self._start(reply, doubtful=True)
         room = self.policy.at_once - len(self._flying)
         if room <= 0:
             return LOOK
         try:
+            await self._look_for_doubtful()
             replies = await self._store.take_replies(room)
             for reply in replies:
-                self._start(reply, doubtful=reply.attempts > 0)
+                self._start(reply, doubtful=reply.attempts > 1)
             due = None if replies else await self._store.next_reply_due()
-        except StoreBroken as error:
+        except Exception as error:
             self._refusals += 1
-            log.error("The outbox cannot be read: %s", error, extra={"action": "courier_paused"})
+            log.error(
+                "The outbox cannot be read: %s",
+                error,
+                exc_info=not isinstance(error, StoreBroken),
+                extra={"action": "courier_paused"},
+            )
             return TROUBLE.delay(self._refusals)
         self._refusals = 0
         if replies:
             return 0.0 if len(replies) < room else LOOK
         return LOOK if due is None else min(LOOK, max(0.001, (due - self._clock.now()) / 1000))
+
+    async def _look_for_doubtful(self) -> None:
+        """What a dead daemon was sending comes first; it waits for its channel to be open."""
+        if not self._looked:
+            self._doubtful = {reply.id: reply for reply in await self._store.doubtful()}
+            self._looked = True
+        for reply in list(self._doubtful.values()):
+            if reply.channel in self._channels or reply.channel not in self._known:
+                del self._doubtful[reply.id]
+                self._start(reply, doubtful=True)
 
     def _start(self, reply: Reply, *, doubtful: bool) -> None:
         task = asyncio.create_task(self._one(reply, doubtful), name=f"reply-{reply.id}")
@@ -162,11 +172,10 @@ class Courier:
     async def _again(
         self, reply: Reply, error: str, asked: float | None, *, wait: bool = False
     ) -> None:
-        failures = reply.attempts + 1
-        if self.policy.gives_up(failures) and not wait:
+        if self.policy.gives_up(reply.attempts) and not wait:
             await self._give_up(reply, error)
             return
-        pause = self.policy.pause(failures, asked)
+        pause = self.policy.pause(reply.attempts, asked)
         log.warning(
             "Reply %d to %s was not delivered and is tried again in %.0f s: %s",
             reply.id,
@@ -175,7 +184,7 @@ class Courier:
             redact(error),
             extra={"action": "reply_retry", "reply": reply.id, "channel": reply.channel},
         )
-        await self._store.resend(reply, redact(error), self._clock.now() + int(pause * 1000))
+        await self._store.resend(reply, redact(error), at=self._clock.now() + int(pause * 1000))
 
     async def _give_up(self, reply: Reply, error: str) -> None:
         said = redact(error)

@@ -13,7 +13,7 @@ class Policy:
 
     attempts: int = 16  # about three hours with the delays below
     backoff: Backoff = field(default=Backoff(first=1.0, cap=900.0))
-    longest: float = 86_400.0  # seconds; a Retry-After beyond a day is taken for a mistake
+    longest: float = 3300.0  # seconds; a Retry-After beyond it is asked about once an hour
     timeout: float = 60.0  # seconds for one send or one look-up
     at_once: int = 32  # deliveries in flight
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -27,7 +27,8 @@ class Desk:
     artefacts: Artefacts
     wake: Callable[[], None]  # something may be ready to run
     post: Callable[[], None]  # something may be ready to be sent
-    stop: Callable[[int], Any]
+    stop: Callable[[int], Awaitable[bool]]
+    tidy: Callable[[], Awaitable[Mapping[str, int]]]
     mount: Mounter
     addresses: Callable[[], Sequence[str]]
     settings: Callable[[], Mapping[str, Any]]
@@ -76,13 +77,13 @@ class PlugHost:
         return new
 
     async def stop(self, seq: int) -> bool:
-        return bool(await self._desk.stop(seq))
+        return await self._desk.stop(seq)
 
     async def shown(self, event_seq: int, address: str, id: str) -> None:
         await self._store.shown(event_seq, address, id)
 
     async def remember(self, owner: str, text: str, *, key: str, event_seq: int) -> None:
-        await self._store.remember(owner, text, key=key, event_seq=event_seq)
+        await self._store.remember(owner, key, text, event_seq=event_seq)
 
     async def cursor(self, key: str) -> str | None:
         return await self._store.cursor(self.name, key)
@@ -98,6 +99,9 @@ class PlugHost:
 
     async def read_artefact(self, id: str) -> bytes:
         return await self._desk.artefacts.read(id)
+
+    async def tidy(self) -> Mapping[str, int]:
+        return await self._desk.tidy()
 
     def wake(self) -> None:
         self._desk.wake()

@@ -19,6 +19,7 @@ from wakeful.worker.run import RETRY, Runner, Running
 log = logging.getLogger(__name__)
 
 LOOK = 30.0  # seconds; the longest sleep before the clock is looked at again
+SHORTEST = 0.001  # seconds; a due moment is never waited for in a busy loop
 STOP_GRACE = 10.0  # seconds that a stopped run may take to reach a safe point
 WRITE_GRACE = 5.0  # seconds for the last writes after a drain's deadline
 TROUBLE = Backoff(first=1.0, cap=30.0)  # seconds between claims while the store refuses
@@ -62,7 +63,10 @@ class Worker:
         )
         self._bell = store.work
         self._draining = False
+        self._starved = False  # there may be work, and there was no room for it
         self.running: dict[int, Running] = {}
+        self.alive = False
+        self._to_stop: set[int] = set()  # events to stop once they are claimed
         self._refusals = 0  # of the store, in a row
 
     @property
@@ -79,9 +83,10 @@ class Worker:
         self._bell.set()
 
     def stop(self, seq: int) -> bool:
-        """End one running event at its next safe point; False when this worker does not run it."""
+        """End one event at its next safe point, or as soon as it is claimed; True when it runs."""
         running = self.running.get(seq)
         if running is None:
+            self._to_stop.add(seq)
             return False
         running.ask("stop")
         asyncio.get_running_loop().call_later(STOP_GRACE, running.cancel, "stop")
@@ -90,6 +95,7 @@ class Worker:
     async def run(self) -> None:
         """Work until cancelled or drained."""
         beat = asyncio.create_task(self._beat(), name="worker-heartbeat")
+        self.alive = True
         try:
             while not self._draining:
                 self._bell.clear()
@@ -98,6 +104,7 @@ class Worker:
                     async with asyncio.timeout(nap):
                         await self._bell.wait()
         finally:
+            self.alive = False
             beat.cancel()
             await asyncio.gather(beat, return_exceptions=True)
 
@@ -126,22 +133,27 @@ class Worker:
     async def _fill(self) -> float:
         """Claim for every free place; returns how long nothing else will be due, in seconds."""
         free = self.breaker.room(self.limits.concurrency - len(self.running))
-        if free <= 0:
+        self._starved = free <= 0
+        if self._starved:
             return self.breaker.pause() or LOOK
         try:
             claims = await self._store.claim(free)
             for claim in claims:
                 self._start(claim)
-            due = None if claims else await self._store.next_due()
-        except StoreBroken as error:
+        except Exception as error:
             return self._refused(error)
         self._refusals = 0
-        if claims:
-            return 0.0 if len(claims) < free else LOOK
-        return LOOK if due is None else min(LOOK, max(0.0, (due - self._clock.now()) / 1000))
+        self._starved = len(claims) >= free
+        due = claims.next_due
+        if due is None:
+            return LOOK
+        return min(LOOK, max(SHORTEST, (due - self._clock.now()) / 1000))
 
     def _start(self, claim: Claim) -> None:
         running = Running(claim)
+        if claim.seq in self._to_stop:
+            self._to_stop.discard(claim.seq)
+            running.ask("stop")
         self.running[claim.seq] = running
         self.breaker.started(claim.seq)
         running.task = asyncio.create_task(self._one(running), name=f"event-{claim.seq}")
@@ -160,15 +172,17 @@ class Worker:
             await self.runner.rescue(running.claim, error)
         finally:
             del self.running[running.claim.seq]
-            self.wake()
+            if self._starved:
+                self.wake()
 
-    def _refused(self, error: StoreBroken) -> float:
+    def _refused(self, error: Exception) -> float:
         self._refusals += 1
         pause = TROUBLE.delay(self._refusals)
         log.error(
             "The store refuses; claiming pauses for %.0f s: %s",
             pause,
             error,
+            exc_info=not isinstance(error, StoreBroken),
             extra={"action": "claim_paused"},
         )
         return pause

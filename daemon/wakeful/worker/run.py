@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 Reason = Literal["", "drain", "stop", "lost"]
 
+LONGEST = 3300.0  # seconds; a Retry-After beyond it is asked about once an hour
 RETRY = Backoff(first=2.0, cap=300.0)  # seconds between attempts at one event
 STORE = Backoff(first=1.0, cap=30.0)  # seconds between attempts to write an outcome
 
@@ -87,6 +88,8 @@ class Runner:
         try:
             if self._clock.boot() > claim.deadline:
                 raise LeaseLost
+            if running.reason:
+                raise Drained
             if claim.crashes >= CRASHES:
                 await self._bury(claim, notices.crashed(claim.crashes))
             else:
@@ -146,14 +149,16 @@ class Runner:
 
     async def _fail(self, claim: Claim, failed: Failed) -> None:
         if failed.outage:
-            pause = self._breaker.failed(claim.seq, failed.error, retry_after=failed.retry_after)
+            asked = None if failed.retry_after is None else min(failed.retry_after, LONGEST)
+            pause = self._breaker.failed(claim.seq, failed.error, retry_after=asked)
             await self._again(claim, failed, pause)
             return
         self._breaker.passed(claim.seq)
         if failed.final or claim.attempts + 1 >= self.limits.attempts:
             await self._bury(claim, failed.error, failed)
         else:
-            pause = self._retry.after(claim.attempts + 1, asked=failed.retry_after)
+            asked = None if failed.retry_after is None else min(failed.retry_after, LONGEST)
+            pause = self._retry.after(claim.attempts + 1, asked=asked)
             await self._again(claim, failed, pause)
 
     async def _again(self, claim: Claim, failed: Failed, pause: float) -> None:
@@ -178,7 +183,7 @@ class Runner:
             "Event %d is dead: %s",
             claim.seq,
             error,
-            extra={"action": "event_dead", "event": claim.seq, "thread": claim.thread_key},
+            extra={"action": "event_dead", "event": claim.seq, "thread_key": claim.thread_key},
         )
         if said:
             self._publish(Update(kind="reply", event_seq=claim.seq, text=said.text))

@@ -1,0 +1,188 @@
+"""What is there from the first moment on: the store, the bus, the channels and their courier."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from wakeful.clock import Timekeeper
+from wakeful.config import Settings
+from wakeful.courier import Courier
+from wakeful.errors import AlreadyDecided, Stale, Unknown
+from wakeful.events import Decision, Fault
+from wakeful.host import Clock, Host
+from wakeful.plugs import ChannelPlug, Snapshot
+from wakeful.secrets import Secrets
+from wakeful.service.artefacts import Artefacts
+from wakeful.service.channels import Channels
+from wakeful.service.host import Desk, PlugHost
+from wakeful.service.machine import files_left
+from wakeful.service.updates import ENDED, Updates
+from wakeful.service.view import LiveView
+from wakeful.store import Store
+from wakeful.web import Mounts
+from wakeful.worker import Limits, Worker
+
+log = logging.getLogger(__name__)
+
+OPERATOR = "console:operator"
+HEALTH_SECONDS = 5.0  # that the store may take for a probe
+OPEN_FILES_SPARE = 16  # descriptors below which the daemon is not well
+
+
+class Core:
+    """The parts that everything else is bound to. It knows the worker once there is one."""
+
+    def __init__(
+        self, path: Path, settings: Settings, store: Store, secrets: Secrets, clock: Clock
+    ) -> None:
+        self.path, self.settings, self.store, self.secrets, self.clock = (
+            path,
+            settings,
+            store,
+            secrets,
+            clock,
+        )
+        self.started_at = clock.now()
+        self.mounts = Mounts()
+        self.updates = Updates(store.event, process=uuid.uuid4().hex[:12])
+        self.view = LiveView(store.view, self.updates, self.facts)
+        self.channels = Channels(
+            clock, host=self.host, validate=self.channel_settings, changed=self._channel_changed
+        )
+        self.courier = Courier(store, self.channels, clock, known=self.channels.known)
+        self.worker: Worker | None = None
+        self.timekeeper: Timekeeper | None = None
+        self.faults: tuple[Fault, ...] = ()
+        self.file_limit = 0
+        self._desk = Desk(
+            store=store,
+            clock=clock,
+            view=self.view,
+            artefacts=Artefacts(path / ".wakeful" / "artefacts"),
+            wake=store.work.set,
+            post=store.mail.set,
+            stop=self.stop,
+            mount=self.mounts.mount,
+            addresses=self.addresses,
+            settings=lambda: self.settings.model_dump(mode="json"),
+        )
+
+    def host(self, name: str) -> Host:
+        """The daemon as the plug of this name sees it."""
+        return PlugHost(name, self._desk)
+
+    def addresses(self) -> Sequence[str]:
+        return sorted(self.channels.known)
+
+    async def channel_settings(self, plug: ChannelPlug) -> Any:
+        """The plug's own settings, with every name of a secret replaced by the secret."""
+        values = await self.secrets.resolve_tree(dict(plug.settings))
+        return plug.module.Settings.model_validate(values)
+
+    async def adopt(self, snapshot: Snapshot) -> None:
+        """Make the running daemon follow the folder."""
+        self.settings = snapshot.settings
+        self.courier.routes = snapshot.settings.alerts.route
+        self._tell(snapshot.faults)
+        if self.worker:
+            self.worker.set_limits(worker_limits(snapshot.settings))
+        if self.timekeeper:
+            await self.keep_time(self.timekeeper, snapshot)
+        await self.channels.sync(snapshot.channels)
+        self.courier.wake()
+
+    async def keep_time(self, keeper: Timekeeper, snapshot: Snapshot) -> None:
+        """Go by the folder's schedules; one whose file cannot be read now is kept as it is."""
+        unread = [Path(fault.file).stem for fault in snapshot.faults if _is_schedule(fault)]
+        keeper.handlers.alerts = tuple(snapshot.settings.alerts.route)
+        await keeper.use(snapshot.schedules, kept=unread)
+
+    async def stop(self, seq: int) -> bool:
+        """Stop an event, running or not; False when it has ended already."""
+        row = await self.view.event(seq)
+        if row is None or row["state"] in ENDED or self.worker is None:
+            return False
+        if not self.worker.stop(seq):
+            await self._close_waits(seq)
+        return True
+
+    async def _close_waits(self, seq: int) -> None:
+        """What waits for people goes on, to end at once."""
+        for wait in await self.view.waits():
+            if wait.event_seq != seq:
+                continue
+            no = Decision(
+                verdict="reject", by=OPERATOR, digest=wait.request.digest, reason="stopped"
+            )
+            try:
+                await self.host("console").decide(wait.request.id, no)
+            except (AlreadyDecided, Stale, Unknown) as error:
+                log.info("A wait was closed meanwhile: %s", error, extra={"action": "wait_gone"})
+
+    async def facts(self) -> dict[str, Any]:
+        """What only the running daemon knows, for `status`."""
+        breaker = self.worker.breaker if self.worker else None
+        return {
+            "pid": os.getpid(),
+            "ready": self.ready(),
+            "running": len(self.worker.running) if self.worker else 0,
+            "outage": breaker.reason if breaker and breaker.open else None,
+            "channels": self.channels.states(),
+            "faults": [str(fault) for fault in self.faults],
+        }
+
+    def ready(self) -> bool:
+        """Whether work is taken and run."""
+        return self.worker is not None and self.worker.alive
+
+    async def health(self) -> bool:
+        """Go round once: through the store, the worker and the supply of descriptors."""
+        try:
+            async with asyncio.timeout(HEALTH_SECONDS):
+                await self.store.probe()
+        except Exception as error:
+            log.error("The store does not answer: %s", error, extra={"action": "unhealthy"})
+            return False
+        left = files_left(self.file_limit) if self.file_limit > 0 else None
+        if left is not None and left < OPEN_FILES_SPARE:
+            log.error(
+                "Only %d more files can be opened.", left, extra={"action": "few_descriptors"}
+            )
+            return False
+        return self.worker is None or self.worker.alive
+
+    def _channel_changed(self, name: str, opened: bool) -> None:
+        if not opened:
+            self.mounts.drop(name)
+        self.courier.wake()
+
+    def _tell(self, faults: tuple[Fault, ...]) -> None:
+        """Log each fault once, when it appears, and say when it is gone."""
+        for fault in faults:
+            if fault not in self.faults:
+                level = logging.WARNING if fault.warning else logging.ERROR
+                log.log(level, "%s", fault, extra={"action": "folder_fault", "file": fault.file})
+        if self.faults and not faults:
+            log.info("The folder has no faults any more.", extra={"action": "folder_well"})
+        self.faults = faults
+
+
+def _is_schedule(fault: Fault) -> bool:
+    return fault.file.startswith("schedules/") and not fault.warning
+
+
+def worker_limits(settings: Settings) -> Limits:
+    """The settings that a worker keeps."""
+    limits = settings.limits
+    return Limits(
+        concurrency=limits.concurrency,
+        seconds=limits.seconds,
+        attempts=limits.attempts,
+        alerts=tuple(settings.alerts.route),
+    )

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.service.fakes import HandClock, until
+from wakeful.backoff import Backoff
+from wakeful.events import Health
+from wakeful.service import supervise
+from wakeful.service.supervise import Supervised
+
+QUICK = Backoff(first=0.001, cap=0.002)
+
+
+class Part:
+    """Opens well only from the given attempt on."""
+
+    def __init__(self, works_at: int = 1) -> None:
+        self.works_at, self.attempts, self.health = works_at, 0, Health(True)
+        self.seen: list[bool] = []
+        self.event = asyncio.Event()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Part]:
+        self.attempts += 1
+        if self.attempts < self.works_at:
+            raise ConnectionError("nobody there")
+        yield self
+
+    async def probe(self) -> Health:
+        return self.health
+
+    def changed(self, name: str, part: Part | None) -> None:
+        self.seen.append(part is not None)
+        self.event.set()
+
+    async def next_change(self) -> None:
+        self.event.clear()
+        await asyncio.wait_for(self.event.wait(), 5)
+
+
+def watch(part: Part, **kw: int) -> tuple[Supervised[Part], asyncio.Task[None]]:
+    one = Supervised(
+        "channel pager",
+        part.open,
+        clock=HandClock(),
+        probe=lambda opened: opened.probe(),
+        changed=part.changed,
+        backoff=QUICK,
+        **kw,
+    )
+    return one, asyncio.create_task(one.run())
+
+
+async def end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_part_that_fails_is_opened_again_until_it_holds() -> None:
+    part = Part(works_at=4)
+    one, task = watch(part)
+    await part.next_change()
+    assert part.attempts == 4 and one.state == "open" and one.error == ""
+    await end(task)
+    assert part.seen == [True, False] and one.state == "closed"
+
+
+async def test_a_part_that_reports_itself_broken_is_opened_again() -> None:
+    part = Part()
+    one, task = watch(part)
+    await part.next_change()
+    one.report("the line dropped")
+    await until(lambda: part.seen == [True, False, True])
+    await end(task)
+
+
+async def test_a_failing_probe_closes_and_reopens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "PROBE_EVERY", 0.001)
+    part = Part()
+    part.health = Health(False, "token revoked")
+    one, task = watch(part, circuit=3)
+    await until(lambda: one.state == "circuit-open")
+    assert one.error == "token revoked"
+    await end(task)
+
+
+async def test_P16_a_part_that_dies_at_once_is_left_alone_with_one_error(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "COOL", 0.001)
+    part = Part(works_at=10**9)
+    with caplog.at_level(logging.INFO):
+        _, task = watch(part, circuit=5)
+        await until(lambda: part.attempts >= 12)
+        await end(task)
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(errors) == 1
+    assert "channel pager failed 5 times" in errors[0].getMessage()
+    assert "nobody there" in errors[0].getMessage()
+    assert len([r for r in caplog.records if r.levelno == logging.WARNING]) == 4
+
+
+async def test_an_opening_that_hangs_counts_as_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervise, "OPENING", 0.001)
+
+    class Hung(Part):
+        @asynccontextmanager
+        async def open(self) -> AsyncIterator[Part]:
+            self.attempts += 1
+            await asyncio.Event().wait()
+            yield self
+
+    one, task = watch(Hung())
+    await asyncio.wait_for(one.tried.wait(), 5)
+    assert "TimeoutError" in one.error
+    await end(task)
