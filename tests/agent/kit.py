@@ -174,6 +174,13 @@ class World:
         else:
             await self.store.retry(claim, found, at=0)
 
+    async def effects(self) -> list[tuple[str, str]]:
+        """Tool and state of each journaled call, in the order in which they began."""
+        rows = await self.store.db.run(
+            lambda s: s.raw.execute("SELECT tool, state FROM effect ORDER BY started_at").fetchall()
+        )
+        return [(row[0], row[1]) for row in rows]
+
     async def decide(self, wait: str, verdict: Any, **more: Any) -> None:
         decision = Decision(verdict=verdict, by="console:operator", **more)
         await self.store.decide(wait, decision, key=f"console/decision/{wait}")

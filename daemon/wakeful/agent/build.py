@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
@@ -16,6 +13,7 @@ from wakeful.agent.current import Emit
 from wakeful.agent.graph import Built, Parts, build
 from wakeful.agent.models import Resolve, build_model
 from wakeful.agent.saver import Saver
+from wakeful.agent.tracing import set_tracing
 from wakeful.agent.workspace import Workspace
 from wakeful.config import Settings
 from wakeful.events import Claim, Outcome
@@ -28,7 +26,6 @@ log = logging.getLogger(__name__)
 
 SCAN = 1.0  # seconds between two looks at the folder
 PRIVATE = ".wakeful"
-TRACING = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 
 
 class Agent:
@@ -42,7 +39,7 @@ class Agent:
         private = folder.path / PRIVATE
         self._workspace = Workspace(private / "workspace")
         self._overflow = private / "overflow"
-        self._saver = Saver(store)
+        self._saver = Saver(store.db)
         self._changing = asyncio.Lock()
         self._scanned = float("-inf")
         self._snapshot: Snapshot | None = None
@@ -153,20 +150,12 @@ async def build_agent(
     resolve: Resolve | None = None,
 ) -> Agent:
     """Build the agent of a folder. Raises ModelUnusable when its model cannot be had."""
-    if not settings.tracing:
-        silence_tracing(os.environ)
+    set_tracing(settings.tracing)
     if resolve is None:
         resolve = open_secrets(folder.path, settings.secrets).resolve
     agent = Agent(folder, store, clock, host, resolve)
     await agent.refresh()
     return agent
-
-
-def silence_tracing(environment: Any) -> None:
-    """Every text would go to LangSmith: a variable that happens to be set is not consent."""
-    for name in TRACING:
-        if name in environment:
-            environment[name] = "false"
 
 
 def _names(snapshot: Snapshot) -> set[str]:
