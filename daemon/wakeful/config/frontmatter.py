@@ -59,7 +59,10 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def _mapping(text: str) -> tuple[dict[str, Any], dict[str, int]]:
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.YAMLError as error:
+        raise _unreadable(error) from None
     try:
         node = loader.get_single_node()
         if node is None:

@@ -57,7 +57,7 @@ def read(folder: Path, overrides: Values | None = None) -> tuple[Settings | None
     except Unreadable as error:
         return None, [error.fault]
     try:
-        environment = EnvSettingsSource(Settings)()
+        environment = _from_environment()
     except SettingsError as error:
         return None, [_unreadable_variable(error)]
     given = overrides or {}
@@ -128,6 +128,12 @@ def _texts(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
             yield from _texts(inner, (*path, index))
 
 
+def _from_environment() -> dict[str, Any]:
+    """What WAKEFUL_* variables say; others with our prefix belong to somebody else."""
+    found = EnvSettingsSource(Settings)()
+    return {name: value for name, value in found.items() if name in Settings.model_fields}
+
+
 def _no_toml(name: str, error: tomllib.TOMLDecodeError) -> Fault:
     # Python 3.11 to 3.13 put the place into the message only.
     place = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
@@ -174,9 +180,11 @@ def _unreadable_variable(error: SettingsError) -> Fault:
 
 def _mistyped_variables() -> Iterator[Fault]:
     """Variables that look like a setting and are none; others with our prefix are left alone."""
-    known = [variable([name]) for name in Settings.model_fields]
     for name in sorted(os.environ):
         head = name.upper().partition("__")[0]
-        if head.startswith(PREFIX) and head not in known and (near := nearest(head, known)):
-            message = f"this variable is not read; did you mean {near}?"
-            yield Fault(file=ENVIRONMENT, key=name, message=message, warning=True)
+        word = head.removeprefix(PREFIX).lower()
+        if head.startswith(PREFIX) and word not in Settings.model_fields:
+            near = nearest(word, Settings.model_fields)
+            if near:
+                message = f"this variable is not read; did you mean {variable([near])}?"
+                yield Fault(file=ENVIRONMENT, key=name, message=message, warning=True)

@@ -51,7 +51,7 @@ def explain(
 
 
 def _fault(error: Any, model: type[BaseModel], file: str, lines: Mapping[KeyPath, int]) -> Fault:
-    path = _written(tuple(error["loc"]), lines)
+    path = _written(error["type"], tuple(error["loc"]), model)
     message = _message(error, model, path)
     security = message.startswith(SECURITY)
     return Fault(
@@ -63,13 +63,18 @@ def _fault(error: Any, model: type[BaseModel], file: str, lines: Mapping[KeyPath
     )
 
 
-def _written(path: KeyPath, lines: Mapping[KeyPath, int]) -> KeyPath:
+def _written(kind: str, path: KeyPath, model: type[BaseModel]) -> KeyPath:
     """The path without what pydantic adds for unions: names of types and tags that nobody wrote."""
     kept: KeyPath = ()
-    for part in path:
-        if (*kept, part) in lines or part == path[-1]:
+    models = {model}
+    for index, part in enumerate(path):
+        fields = [m.model_fields[part] for m in models if part in m.model_fields]
+        last = index == len(path) - 1 and kind in ("missing", "extra_forbidden")
+        if fields:
+            models = {inner for info in fields for inner in _models(info.annotation)}
+        if fields or last or not models or isinstance(part, int):
             kept = (*kept, part)
-    return kept if kept and any(each[: len(kept) - 1] == kept[:-1] for each in lines) else path
+    return kept
 
 
 def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
