@@ -9,7 +9,7 @@ from wakeful.store.lock import holder
 from wakeful.store.memory import ArtefactRow, MemoryRow
 from wakeful.store.query import Query, Session
 from wakeful.store.schedules import ScheduleRow
-from wakeful.store.store import Store, open_store
+from wakeful.store.store import Store, open_reader, open_store
 
 __all__ = [
     "ArtefactRow",
@@ -22,5 +22,6 @@ __all__ = [
     "Session",
     "Store",
     "holder",
+    "open_reader",
     "open_store",
 ]

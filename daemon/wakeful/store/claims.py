@@ -181,6 +181,8 @@ class Claiming(Part):
 
     async def next_due(self) -> int | None:
         """When the next thread becomes ready by itself, ms UTC."""
+        if self._no_work:
+            return self._work_due
 
         def look(s: Session) -> int | None:
             if s.one(READY_NOW, now=s.now):

@@ -112,7 +112,7 @@ class Effects(Part):
         """Record how the call ended; one that was declared unknown meanwhile stays so."""
         await self.db.run(lambda s: s.run(END, c=key, to=state, what=result, now=s.now))
 
-    async def effects(
+    async def effect_rows(
         self, state: EffectState | None = None, *, event_seq: int | None = None, limit: int = 200
     ) -> list[EffectRow]:
         def find(s: Session) -> list[EffectRow]:

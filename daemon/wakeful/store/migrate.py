@@ -60,6 +60,17 @@ def migrate(
     return [one.number for one in pending]
 
 
+def check_version(line: Driver, dialect: Dialect) -> None:
+    """For those that only read: refuse a store that this version does not understand."""
+    known = migrations(dialect)
+    applied = _applied(line, dialect)
+    _verify(applied, known)
+    if len(applied) < len(known):
+        raise StoreBroken(
+            "this store was made by an older version of Wakeful; start the daemon once, it brings it up to date"
+        )
+
+
 def keep_copy(line: Driver, path: Path, number: int) -> Path:
     """Copy the database beside itself before it is changed; the copy is never deleted by us."""
     copy = path.with_name(f"{path.name}.before-{number + 1:04}")

@@ -103,6 +103,7 @@ DOUBTFUL = Query(
     select(outbox, _shown)
     .where(
         _o.state == const("sending"),
+        _o.lease_owner.is_distinct_from(txt("owner")),
         or_(num("all") == literal_column("1"), _o.lease_until < num("now")),
     )
     .order_by(_o.id)
@@ -227,6 +228,8 @@ class Outbox(Part):
 
     async def next_reply_due(self) -> int | None:
         """When the next queued reply may be tried, ms UTC; 0 or the past: now."""
+        if self._no_mail:
+            return self._mail_due
         if self.nothing_before(self._no_mail, self._mail_due):
             return self._mail_due  # the last look at the outbox said so
         return await self.db.run(lambda s: s.scalar(NEXT_DUE), durable=False)
@@ -236,7 +239,7 @@ class Outbox(Part):
 
         def find(s: Session) -> list[Reply]:
             now = s.lease_now()
-            rows = s.all(DOUBTFUL, all=int(self.alone), now=now)
+            rows = s.all(DOUBTFUL, all=int(self.alone), now=now, owner=self.owner)
             for row in rows:
                 s.run(ADOPT, i=row["id"], owner=self.owner, until=now + self.lease)
             return [reply_from(row) for row in rows]

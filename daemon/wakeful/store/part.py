@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
@@ -39,7 +40,10 @@ class Part:
     """The database, the clock, and who we are; `work` and `mail` wake the worker and the courier."""
 
     def __init__(self, db: Database, clock: Clock, *, owner: str, lease: float) -> None:
-        self.db, self.clock, self.owner = db, clock, owner
+        self.db, self.clock = db, clock
+        self.owner = (
+            f"{owner}/{uuid.uuid4().hex[:8]}"  # of this opening: what it holds is not doubtful
+        )
         self.lease = int(lease * 1000)  # ms
         self.alone = db.dialect == "sqlite"  # no other daemon can touch this database
         self.work = (
@@ -63,6 +67,10 @@ class Part:
 
     def nothing_before(self, quiet: bool, due: int | None) -> bool:
         return quiet and (due is None or due > self.clock.now())
+
+    async def probe(self) -> None:
+        """Go round once, through the queue, the thread and an empty transaction."""
+        await self.db.run(lambda s: None)
 
     async def run(
         self, operation: Callable[[Session], T], *, durable: bool = True, lane: str = "~"

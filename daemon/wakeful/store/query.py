@@ -16,8 +16,8 @@ from sqlalchemy.dialects.postgresql import psycopg
 Dialect = Literal["sqlite", "postgresql"]
 Row = Any  # a tuple whose columns have names: sqlite3.Row, or psycopg's named tuple
 
-_SQLITE = sqlite.dialect(paramstyle="named")  # type: ignore[no-untyped-call]
-_POSTGRESQL = psycopg.dialect()
+_SQLITE = sqlite.dialect(paramstyle="named")
+_POSTGRESQL = psycopg.dialect()  # type: ignore[no-untyped-call]
 
 
 class Query:
@@ -68,7 +68,8 @@ class Session:
         rows: Sequence[Row] = self._execute(query, params).fetchall()
         return rows
 
-    def one(self, query: Query, **params: Any) -> Row | None:
+    def one(self, query: Query, **params: Any) -> Row:
+        """The first row, None when there is none."""
         return self._execute(query, params).fetchone()
 
     def scalar(self, query: Query, **params: Any) -> Any:
@@ -81,8 +82,8 @@ class Session:
         self.writes += max(count, 0)
         return count
 
-    def change(self, query: Query, **params: Any) -> Row | None:
-        """Change one row and return what its RETURNING clause says, None when there was no such row."""
+    def change(self, query: Query, **params: Any) -> Row:
+        """Change one row; returns what RETURNING says, None when there was no such row."""
         row = self._execute(query, params).fetchone()
         self.writes += row is not None
         return row

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
+from wakeful.errors import StoreReadOnly
+from wakeful.events import Event
 from wakeful.host import Clock
 from wakeful.store.claims import Claiming
 from wakeful.store.connect import connect, dialect_of, explain, path_of
@@ -19,6 +23,7 @@ from wakeful.store.memory import Memory
 from wakeful.store.migrate import migrate
 from wakeful.store.outcomes import Outcomes
 from wakeful.store.places import refuse_foreign
+from wakeful.store.reading import Reading
 from wakeful.store.retention import Retaining
 from wakeful.store.schedules import Schedules
 from wakeful.store.view import Views
@@ -27,38 +32,48 @@ from wakeful.store.waits import Waits
 LEASE = 30.0  # seconds
 
 
-class Store(
-    Inbox,
-    Claiming,
-    Outcomes,
-    Waits,
-    Effects,
-    Schedules,
-    Cursors,
-    Memory,
-    Views,
-    Retaining,
-):
-    """Everything that the daemon keeps. Each method returns after COMMIT."""
+class Store(Inbox, Claiming, Outcomes, Waits, Effects, Schedules, Cursors, Memory, Retaining):
+    """Everything that the daemon keeps. Each method returns after COMMIT; `view` only looks."""
+
+    def __init__(
+        self, db: Database, view: Views, clock: Clock, *, owner: str, lease: float
+    ) -> None:
+        super().__init__(db, clock, owner=owner, lease=lease)
+        self.view = view
+
+    async def event(self, seq: int) -> dict[str, Any] | None:
+        """The state of an event, and its reply when it has one."""
+        return await self.view.event(seq)
+
+    async def input_of(self, seq: int) -> Event | None:
+        """The event as it was accepted."""
+        return await self.view.input_of(seq)
 
 
 @contextlib.asynccontextmanager
 async def open_store(
     url: str, *, clock: Clock, owner: str, lease: float = LEASE
 ) -> AsyncIterator[Store]:
-    """Open the store for a daemon: lock it, check it, migrate it. Refuses with a sentence, never falls back."""
+    """Open the store for a daemon: lock, check and migrate it. It refuses with a sentence."""
     with _locked(url):
-        prepare(url)
-        async with Database(url, clock) as db:
-            store = Store(db, clock, owner=owner, lease=lease)
+        await asyncio.to_thread(prepare, url)
+        async with Database(url, clock) as db, Reading(url) as reading:
+            store = Store(db, Views(reading), clock, owner=owner, lease=lease)
             try:
                 yield store
             finally:
                 await store.unsend_handed()
 
 
+@contextlib.asynccontextmanager
+async def open_reader(url: str) -> AsyncIterator[Views]:
+    """Look into a store whose daemon may be up or down; takes no lock and changes nothing."""
+    async with Reading(url, verify=True) as reading:
+        yield Views(reading)
+
+
 @contextlib.contextmanager
-def _locked(url: str) -> AsyncIterator[None]:
+def _locked(url: str) -> Iterator[None]:
     if dialect_of(url) != "sqlite":
         yield
         return
@@ -86,4 +101,9 @@ def prepare(url: str) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreReadOnly(
+            f"the folder {folder} cannot be made ({error.strerror}); make the one above it writable"
+        ) from error
