@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from wakeful.cli.exits import UNAVAILABLE, Fail
 from wakeful.errors import Unknown
 from wakeful.events import Decision
 from wakeful.web.inputs import OPERATOR
@@ -14,8 +15,9 @@ from wakeful.web.shapes import message_json, wait_json
 
 if TYPE_CHECKING:
     from wakeful.config import Settings
-    from wakeful.host import View
+    from wakeful.host import Host
     from wakeful.store import Store
+    from wakeful.store.view import Views as View
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -70,11 +72,36 @@ class Books:
         )
         return wait_json(self._write(lambda store: store.decide(wait, made, key=f"cli/{wait}")))
 
+    def effects(self, state: str | None, limit: int) -> list[Row]:
+        return self._read(lambda view: view.effects(state=state, limit=limit))
+
+    def replay(self, event: int) -> int:
+        from wakeful.service.operations import replay
+
+        return self._write(lambda store: replay(store, event))
+
+    def run_schedule(self, name: str) -> int:
+        """Fire a schedule into the inbox; one with code of its own needs the daemon's hosts."""
+        from wakeful.clock import Timekeeper
+        from wakeful.plugs import Folder
+        from wakeful.service.time import SystemClock
+
+        rules = Folder(self._home, self._settings).scan().schedules
+        if any(rule.name == name and rule.run for rule in rules):
+            raise Fail(f"{name} is Python and runs in the daemon; start it first.", UNAVAILABLE)
+
+        async def fire(store: Store) -> int:
+            keeper = Timekeeper(store, SystemClock(), _nobody)
+            await keeper.use(rules)
+            return await keeper.run_now(name)
+
+        return self._write(fire)
+
     def _read(self, look: Callable[[View], Awaitable[T]]) -> T:
         from wakeful.store import open_reader
 
         async def opened() -> T:
-            async with open_reader(self._url()) as view:
+            async with open_reader(await self._url()) as view:
                 return await look(view)
 
         return asyncio.run(opened())
@@ -84,10 +111,20 @@ class Books:
         from wakeful.store import open_store
 
         async def opened() -> T:
-            async with open_store(self._url(), clock=SystemClock(), owner="cli") as store:
+            async with open_store(await self._url(), clock=SystemClock(), owner="cli") as store:
                 return await change(store)
 
         return asyncio.run(opened())
 
-    def _url(self) -> str:
-        return self._settings.store.url or f"sqlite:///{self._home / '.wakeful' / 'state.db'}"
+    async def _url(self) -> str:
+        from wakeful.secrets import open_secrets
+
+        url = self._settings.store.url
+        if url is None:
+            return f"sqlite:///{self._home / '.wakeful' / 'state.db'}"
+        secrets = open_secrets(self._home, self._settings.secrets)
+        return (await secrets.resolve(url)).get_secret_value()
+
+
+def _nobody(name: str) -> Host:
+    raise Fail(f"{name} needs the daemon; start it first.", UNAVAILABLE)

@@ -78,9 +78,6 @@ class Daemon:
     def schedules(self) -> list[Row]:
         return self._rows("/api/schedules", "schedules")
 
-    def effects(self, state: str | None, limit: int) -> list[Row]:
-        return self._rows("/api/effects", "effects", state=state, limit=limit)
-
     def decide(self, wait: str, decision: Row) -> Row:
         return self._row(f"/api/waits/{wait}", decision)
 

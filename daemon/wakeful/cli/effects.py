@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from wakeful.cli.ask import ask
-from wakeful.cli.folder import as_json, in_folder, zone_of
+from wakeful.cli.books import Books
+from wakeful.cli.folder import as_json, in_folder, settings_of, zone_of
 from wakeful.cli.table import show_json, show_table, when
 
 STATES = ("started", "done", "unknown", "failed")
@@ -23,9 +23,13 @@ def effects(home: Path, json_: bool, state: str | None, limit: int) -> None:
 
     `unknown` are those that a crash cut off: they may have happened and were not repeated.
     """
-    rows = ask(home).effects(state, limit)
+    rows = Books(home, settings_of(home)).effects(state, limit)
     if json_:
         return show_json(rows)
     zone = zone_of(home)
     shown = [{**row, "started": when(row["started_at"], zone)} for row in rows]
-    show_table(shown, ("event", "tool", "state", "started", "key"), empty="No such calls.")
+    show_table(
+        shown,
+        ("event", "tool", "state", "started", "key"),
+        empty="No calls that changed anything yet.",
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wakeful.cli.exits import FOLDER, Fail
+from wakeful.errors import Unknown
 
 if TYPE_CHECKING:
     from wakeful.config import Settings
@@ -44,14 +45,12 @@ def choose(directory: str | None, home: Path) -> Path:
 
 def find(start: Path) -> Path:
     """The nearest folder upward from `start` that has an agent.toml."""
-    for folder in (start.resolve(), *start.resolve().parents):
-        if (folder / "agent.toml").is_file():
-            return folder
-    raise Fail(
-        f"no agent.toml in {start.resolve()} or above it; `wakeful init DIR` writes one, "
-        "-C DIR names another folder.",
-        FOLDER,
-    )
+    from wakeful.config import find_folder
+
+    try:
+        return find_folder(start)
+    except Unknown as error:
+        raise Fail(f"{error}, -C DIR names another folder.", FOLDER) from error
 
 
 def settings_of(home: Path) -> Settings:

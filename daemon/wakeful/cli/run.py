@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -18,4 +19,4 @@ def run(home: Path, directory: str | None) -> None:
     """
     from wakeful.service import run_service
 
-    run_service(choose(directory, home))
+    sys.exit(run_service(choose(directory, home)))

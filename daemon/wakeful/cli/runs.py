@@ -31,7 +31,7 @@ def runs(ctx: click.Context, home: Path, json_: bool, state: str | None, limit: 
     if json_:
         return show_json(rows)
     zone = zone_of(home)
-    shown = [{**row, "received": when(row.get("received_at"), zone)} for row in rows]
+    shown = [{**row, "received": when(row["received_at"], zone)} for row in rows]
     show_table(shown, COLUMNS, empty="Nothing ran yet.")
 
 

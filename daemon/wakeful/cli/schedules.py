@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from wakeful.cli.table import show_json, show_table, when
 if TYPE_CHECKING:
     from wakeful.schedule import Rule
 
-COLUMNS = ("name", "spec", "next", "last", "outcome")
+COLUMNS = ("name", "when", "next", "last", "outcome")
 
 
 @click.group(invoke_without_command=True)
@@ -32,7 +32,12 @@ def schedules(ctx: click.Context, home: Path, json_: bool) -> None:
         return show_json(rows)
     zone = zone_of(home)
     shown = [
-        {**row, "next": when(row.get("next_at"), zone), "last": when(row.get("last_at"), zone)}
+        {
+            **row,
+            "when": _when(row["name"], row["spec"]),
+            "next": when(row["next_at"], zone),
+            "last": when(row["last_at"], zone),
+        }
         for row in rows
     ]
     show_table(shown, COLUMNS, empty="No schedules; a file in schedules/ makes one.")
@@ -70,6 +75,16 @@ def run_now(home: Path, json_: bool, name: str) -> None:
         return show_json({"schedule": name, "event": event})
     later = "" if answers.running else " It runs when the daemon is started."
     click.echo(f"{name} fired as event {event}.{later}")
+
+
+def _when(name: str, spec: dict[str, Any]) -> str:
+    """The rule in the words of its file."""
+    from json import dumps
+
+    from wakeful.schedule.spec import from_spec
+    from wakeful.schedule.spec import when as in_words
+
+    return in_words(from_spec(name, dumps(spec)))
 
 
 def _rule(home: Path, name: str) -> Rule:

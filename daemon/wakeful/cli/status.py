@@ -14,6 +14,8 @@ from wakeful.cli.exits import UNAVAILABLE
 from wakeful.cli.folder import as_json, in_folder
 from wakeful.cli.table import show_json
 
+DOWN = "not running; `wakeful run` starts it"
+
 
 @click.command()
 @in_folder
@@ -21,7 +23,8 @@ from wakeful.cli.table import show_json
 def status(home: Path, json_: bool) -> None:
     """Say how the daemon is and what waits. Its exit code is 5 when the daemon is not running."""
     answers = ask(home)
-    facts = {"running": answers.running, "folder": str(home), **answers.status()}
+    word = "running" if answers.running else DOWN
+    facts = {"daemon": word, "folder": str(home), **answers.status()}
     if json_:
         show_json(facts)
     else:
@@ -32,14 +35,8 @@ def status(home: Path, json_: bool) -> None:
 
 def lines(facts: Mapping[str, Any]) -> list[str]:
     """The facts for people, one a line."""
-    down = "not running; `wakeful run` starts it"
-    shown = {**facts, "running": "running" if facts["running"] else down}
-    names = {"running": "daemon"}
-    width = max(len(names.get(key, key)) for key in shown)
-    return [
-        f"{names.get(key, key).replace('_', ' '):<{width}}  {_words(value)}"
-        for key, value in shown.items()
-    ]
+    width = max(map(len, facts))
+    return [f"{key.replace('_', ' '):<{width}}  {_words(facts[key])}" for key in facts]
 
 
 def _words(value: Any) -> str:

@@ -21,7 +21,7 @@ def threads(home: Path, json_: bool, limit: int) -> None:
     if json_:
         return show_json(rows)
     zone = zone_of(home)
-    shown = [{**row, "last": when(row.get("at"), zone)} for row in rows]
+    shown = [{**row, "thread": row["key"], "last": when(row["at"], zone)} for row in rows]
     show_table(
         shown,
         ("thread", "state", "last", "text"),
