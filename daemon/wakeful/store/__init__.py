@@ -1,4 +1,4 @@
-"""All SQL of the daemon. `open_store` is for the one that writes, `open_reader` for those that only look."""
+"""All SQL of the daemon: `open_store` for the one that writes, `open_reader` for who looks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from wakeful.store.firings import FiringRow
 from wakeful.store.lock import holder
 from wakeful.store.memory import ArtefactRow, MemoryRow
 from wakeful.store.query import Query, Session
+from wakeful.store.retention import RetentionPolicy
 from wakeful.store.schedules import ScheduleRow
 from wakeful.store.store import Store, open_reader, open_store
+from wakeful.store.view import Views
 
 __all__ = [
     "ArtefactRow",
@@ -18,9 +20,11 @@ __all__ = [
     "FiringRow",
     "MemoryRow",
     "Query",
+    "RetentionPolicy",
     "ScheduleRow",
     "Session",
     "Store",
+    "Views",
     "holder",
     "open_reader",
     "open_store",

@@ -115,7 +115,7 @@ RECOVER = Query(
     )
 )
 
-# A back-off that lies further ahead than any back-off does is the work of a clock that was set back.
+# A back-off that lies further ahead than any does is the work of a clock that was set back.
 UNSTICK = Query(
     update(thread)
     .where(
@@ -207,7 +207,7 @@ class Claiming(Part):
         return {(row[0], row[1]) for row in s.all(MINE, owner=self.owner)}
 
     async def recover(self) -> int:
-        """Make ready again what a dead daemon was working on. Alone on a file that is everything that runs."""
+        """Make ready again what a dead daemon was working on; on a file that is all that runs."""
         found = await self.db.run(lambda s: s.run(RECOVER, all=int(self.alone), now=s.lease_now()))
         if found:
             self._stir()

@@ -116,12 +116,12 @@ def _explain_sqlite(error: sqlite3.Error, path: Path) -> WakefulError | None:
         )
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return StoreReadOnly(
-            f"{path.name} cannot be written; make {path.parent} writable for the user of this daemon"
+            f"{path.name} cannot be written; make {path.parent} writable for the daemon's user"
         )
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return StoreBroken(
-            f"{path.name} is damaged ({error}); stop the daemon, keep a copy of the file and of its "
-            "-wal file, then restore the last backup (docs/operations.md)"
+            f"{path.name} is damaged ({error}); stop the daemon, keep a copy of the file and of "
+            "its -wal file, then restore the last backup (docs/operations.md)"
         )
     if primary in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
         return StoreBroken(

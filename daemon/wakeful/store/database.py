@@ -1,7 +1,7 @@
-"""ONE database thread with group commit: what is queued while a transaction runs shares the next one.
+"""ONE database thread with group commit: what is queued while one transaction runs shares the next.
 
-An operation is a plain function of a `Session`. It may run twice (a batch that fails is run again, one by one), so
-it depends on nothing but the session and what it closed over.
+An operation is a plain function of a `Session`. It may run twice (a batch that fails is run again,
+one by one), so it depends on nothing but the session and what it closed over.
 """
 
 from __future__ import annotations
@@ -40,14 +40,18 @@ class _Job:
     late: Callable[[Any], None] | None
 
 
+def _fold_log(session: Session) -> None:
+    """Stands for folding the log; never called."""
+
+
 _Result = tuple[_Job, Any, Exception | None]
 
 
 class Database:
     """Runs operations in transactions; `durable` ones are synced to disk before they return.
 
-    SQLite has a connection for each: the engine's syncs at every commit, the other one's commits are synced by the
-    next durable commit, which is after them in the one write-ahead log.
+    SQLite has a connection for each: the engine's syncs at every commit, the other's commits are
+    synced by the next durable commit, which is after them in the one write-ahead log.
     """
 
     def __init__(self, url: str, clock: Clock) -> None:
@@ -81,8 +85,8 @@ class Database:
     ) -> T:
         """Run it on the database thread; returns after COMMIT.
 
-        `lane` is the thread row that it locks. A caller that is cancelled meanwhile does not undo what is queued;
-        `late` then gets the result in its place.
+        `lane` is the thread row that it locks. A caller that is cancelled meanwhile does not undo
+        what is queued; `late` then gets the result in its place.
         """
         async with self._room:
             if self._thread is None:
@@ -90,6 +94,10 @@ class Database:
             future: asyncio.Future[T] = self._loop.create_future()
             self._jobs.put(_Job(operation, future, durable, lane, late))
             return await future
+
+    async def fold_log(self) -> None:
+        """Write the write-ahead log back into the file and empty it, as far as readers let us."""
+        await self.run(_fold_log)
 
     def post(self, operation: Operation[Any]) -> None:
         """Queue it and do not wait; an error is logged."""
@@ -140,6 +148,8 @@ class Database:
     def _transact(self, batch: list[_Job]) -> list[_Result]:
         if self._broken is not None:
             raise self._broken
+        if any(job.operation is _fold_log for job in batch):
+            return self._fold(batch)
         line = self._line("FULL" if any(job.durable for job in batch) else "NORMAL")
         try:
             session = self._begin(line)
@@ -149,6 +159,14 @@ class Database:
             self._roll_back(line)
             raise
         return results
+
+    def _fold(self, batch: list[_Job]) -> list[_Result]:
+        """A log is folded outside a transaction, after the batch that the request came with."""
+        others = [job for job in batch if job.operation is not _fold_log]
+        results = self._run_batch(others) if others else []
+        if self.dialect == "sqlite":
+            self._line("FULL").execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return results + [(job, None, None) for job in batch if job.operation is _fold_log]
 
     def _begin(self, line: Driver) -> Session:
         if self._watch is not None:

@@ -84,7 +84,7 @@ class Effects(Part):
     async def begin_effect(
         self, *, thread_key: str, fence: int, key: str, event_seq: int, tool: str, digest: str
     ) -> EffectRow | None:
-        """None: the intention is on disk, go ahead. A row: it was begun before, and must not be done again.
+        """None: the intention is on disk, go ahead. A row: it was begun before; do not do it again.
 
         Raises LeaseLost when the claim is not ours any more.
         """

@@ -13,6 +13,6 @@ def check_integrity(line: Driver, path: Path) -> None:
     row = line.execute("PRAGMA quick_check(1)").fetchone()
     if row is not None and row[0] != "ok":
         raise StoreBroken(
-            f"{path.name} is damaged ({row[0]}); nothing was changed. Keep a copy of the file and of its "
-            "-wal file, then restore the last backup (docs/operations.md)"
+            f"{path.name} is damaged ({row[0]}); nothing was changed. Keep a copy of the file and "
+            "of its -wal file, then restore the last backup (docs/operations.md)"
         )

@@ -172,7 +172,10 @@ def _queue(s: Session, event: Event, seq: int) -> None:
 
 class Inbox(Part):
     async def accept(self, event: Event, *, cursor: tuple[str, str, str] | None = None) -> Accepted:
-        """Put an event on disk, and a channel's cursor with it; any of its keys seen before makes it a duplicate."""
+        """Put an event on disk, and a channel's cursor with it.
+
+        Any of its keys seen before makes it a duplicate.
+        """
         accepted = await self.db.run(
             _accepting(event, cursor), lane=event.thread_key, late=self.wake_work
         )

@@ -61,8 +61,8 @@ def _take(descriptor: int, database: Path) -> None:
     except BlockingIOError:
         pid = _pid(descriptor)
         raise StoreBusy(
-            f"another daemon{f' (process {pid})' if pid else ''} holds {database}; stop it first, or "
-            "use another folder"
+            f"another daemon{f' (process {pid})' if pid else ''} holds {database}; stop it first, "
+            "or use another folder"
         ) from None
 
 

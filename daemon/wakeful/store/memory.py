@@ -1,4 +1,4 @@
-"""What is kept beside conversations: memories, artefacts' descriptions, and what a person has seen."""
+"""What is kept beside conversations: memories, artefacts, and what a person has seen."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PINNED = Query(select(pin.c.digest).where(pin.c.kind == txt("k"), pin.c.name == 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRow:
-    """One line of somebody's memory; `untrusted`: it was written with outside text in the thread."""
+    """One line of somebody's memory; `untrusted`: outside text was in the thread that wrote it."""
 
     owner: str
     path: str

@@ -1,7 +1,8 @@
 """Numbered migrations: applied once, in order, each in one transaction; verified, or refused.
 
-A file is never edited after a release. What was applied is recorded with its digest, and the tables that result
-with theirs, so that a changed file or a table changed by hand is found before anything is written.
+A file is never edited after a release. What was applied is recorded with its digest, and the
+tables that result with theirs, so that a changed file or a table changed by hand is found before
+anything is written.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def check_version(line: Driver, dialect: Dialect) -> None:
     _verify(applied, known)
     if len(applied) < len(known):
         raise StoreBroken(
-            "this store was made by an older version of Wakeful; start the daemon once, it brings it up to date"
+            "this store was made by an older version of Wakeful; start the daemon once, "
+            "it brings it up to date"
         )
 
 
@@ -101,13 +103,13 @@ def _verify(applied: dict[int, str], known: list[Migration]) -> None:
         one = by_number.get(number)
         if one is None:
             raise StoreBroken(
-                f"this store was made by a newer version of Wakeful (migration {number}); install that "
-                "version, or restore the copy that was kept before the update"
+                f"this store was made by a newer version of Wakeful (migration {number}); install "
+                "that version, or restore the copy that was kept before the update"
             )
         if one.digest != digest:
             raise StoreBroken(
-                f"migration {number} ({one.name}) is not the one that made this store; install the version "
-                "of Wakeful that made it, or restore a backup"
+                f"migration {number} ({one.name}) is not the one that made this store; install the "
+                "version of Wakeful that made it, or restore a backup"
             )
 
 
@@ -115,8 +117,8 @@ def _verify_tables(line: Driver, dialect: Dialect) -> None:
     row = line.execute("SELECT value FROM meta WHERE key = 'tables'").fetchone()
     if row is None or row[0] != table_digest(line, dialect):
         raise StoreBroken(
-            "the tables of this store are not as Wakeful made them; undo what was changed in them by hand, "
-            "or restore a backup"
+            "the tables of this store are not as Wakeful made them; undo what was changed in them "
+            "by hand, or restore a backup"
         )
 
 

@@ -1,4 +1,4 @@
-"""Replies that a thread's next run must be told of: a report that opened the thread, an answer that never arrived."""
+"""Replies that a thread's next run is told of: a report that opened it, one that never arrived."""
 
 from __future__ import annotations
 

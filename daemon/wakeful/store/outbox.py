@@ -1,7 +1,8 @@
-"""What goes out: first in, first out for each thread and address; a reply is on disk before it is sent.
+"""What goes out: first in, first out for each thread and address; on disk before it is sent.
 
-`finish` hands a reply to the courier in the transaction that writes it, already `sending`, when nothing of its lane
-is before it: that saves the courier a transaction. After a crash such a row is a doubtful one like any other.
+`finish` hands a reply to the courier in the transaction that writes it, already `sending`, when
+nothing of its lane is before it: that saves the courier a transaction. After a crash it is as
+doubtful as any other.
 """
 
 from __future__ import annotations
@@ -206,7 +207,7 @@ class Outbox(Part):
             self.mail.set()
 
     async def take_replies(self, limit: int) -> list[Reply]:
-        """Up to `limit` replies to send now, at most one of each lane; they are `sending` from here on."""
+        """Up to `limit` replies to send now, one of each lane; they are `sending` from here on."""
         if self._handed:
             return [self._handed.popleft() for _ in range(min(limit, len(self._handed)))]
         if limit <= 0 or self.nothing_before(self._no_mail, self._mail_due):
@@ -235,7 +236,7 @@ class Outbox(Part):
         return await self.db.run(lambda s: s.scalar(NEXT_DUE), durable=False)
 
     async def doubtful(self) -> list[Reply]:
-        """Replies that a dead daemon was sending; look for each at its destination before it goes out again."""
+        """Replies that a dead daemon was sending; look for each before it goes out again."""
 
         def find(s: Session) -> list[Reply]:
             now = s.lease_now()
@@ -247,7 +248,7 @@ class Outbox(Part):
         return await self.db.run(find)
 
     async def sent(self, reply: Reply, receipt: Receipt) -> None:
-        """The destination has it. An answer that arrives in another thread finds this text there."""
+        """The destination has it. What answers it in another thread finds this text there."""
 
         def end(s: Session) -> bool:
             s.run(END, i=reply.id, to="sent", receipt=receipt.id, at=0, error=None, ended=s.now)

@@ -1,4 +1,4 @@
-"""How a claim ends. Every write here is guarded by the claim's fence, and the thread row is locked first."""
+"""How a claim ends. Every write is guarded by the claim's fence; the thread row is locked first."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ class Outcomes(Outbox):
         await self._end(claim, end)
 
     async def retry(self, claim: Claim, failed: Failed, *, at: int) -> None:
-        """It failed; the thread waits until `at` (ms UTC) for its next attempt. An outage is not its fault."""
+        """It failed; the thread waits until `at` (ms UTC). An outage is not an attempt."""
         attempts = claim.attempts + (0 if failed.outage else 1)
 
         def end(s: Session) -> tuple[list[Reply], bool]:
@@ -245,7 +245,10 @@ class Outcomes(Outbox):
         await self._end(claim, end)
 
     async def merge(self, claim: Claim, seqs: Iterable[int]) -> tuple[tuple[int, Event], ...]:
-        """Let waiting events of the thread join this one, before the graph sees them; returns those that did."""
+        """Let waiting events of the thread join this one, before the graph sees them.
+
+        Returns those that did.
+        """
         wanted = sorted(seqs)
 
         def join(s: Session) -> tuple[tuple[int, Event], ...]:

@@ -37,7 +37,7 @@ def const(word: str) -> ColumnElement[str]:
 
 
 class Part:
-    """The database, the clock, and who we are; `work` and `mail` wake the worker and the courier."""
+    """The database, the clock and who we are; `work` and `mail` wake the worker and the courier."""
 
     def __init__(self, db: Database, clock: Clock, *, owner: str, lease: float) -> None:
         self.db, self.clock = db, clock
@@ -75,5 +75,5 @@ class Part:
     async def run(
         self, operation: Callable[[Session], T], *, durable: bool = True, lane: str = "~"
     ) -> T:
-        """Run any operation on the database thread; `durable=False` is synced by the next durable one."""
+        """Run any operation; `durable=False` is synced by the next durable one."""
         return await self.db.run(operation, durable=durable, lane=lane)

@@ -29,12 +29,13 @@ FOREIGN = {
 
 
 def refuse_foreign(folder: Path, *, kind: Callable[[Path], int | None] | None = None) -> None:
-    """Refuse a folder on a network or pass-through file system: SQLite's log is damaged there within minutes."""
+    """Refuse a network or pass-through file system: SQLite's log is damaged there in minutes."""
     name = FOREIGN.get((kind or filesystem)(folder) or 0)
     if name is not None:
         raise StoreBroken(
-            f"{folder} is on a network or shared file system ({name}), where SQLite loses data; put the "
-            'store on a local disk, `[store] url = "sqlite:////local/path/state.db"`, or use PostgreSQL'
+            f"{folder} is on a network or shared file system ({name}), where SQLite loses data; "
+            'put the store on a local disk, `[store] url = "sqlite:////local/path/state.db"`, '
+            "or use PostgreSQL"
         )
 
 

@@ -1,7 +1,7 @@
-"""One prebuilt statement: SQLAlchemy Core in, text for both dialects out; and the session that runs it.
+"""One prebuilt statement: SQLAlchemy Core in, text for both dialects out; and its session.
 
-The text goes to the driver as it is. SQLAlchemy's own execution costs several times what SQLite takes for the
-statement, and the daemon is measured in CPU per event.
+The text goes to the driver as it is. SQLAlchemy's own execution costs several times what SQLite
+takes for the statement, and the daemon is measured in CPU per event.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _POSTGRESQL = psycopg.dialect()  # type: ignore[no-untyped-call]
 
 
 class Query:
-    """A statement that is compiled once for each dialect; constants in it travel along as parameters."""
+    """A statement, compiled once for each dialect; constants in it travel along as parameters."""
 
     __slots__ = ("_core", "_texts")
 

@@ -1,4 +1,4 @@
-"""Reading beside the writer: a connection of its own that sees what is committed and blocks nobody."""
+"""Reading beside the writer: a connection that sees what is committed, and blocks nobody."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Reading:
-    """Runs read operations on a thread of their own. `fresh`: a store that was never made reads as empty."""
+    """Runs read operations on a thread of their own; a store that was never made reads as empty."""
 
     def __init__(self, url: str, *, verify: bool = False) -> None:
         self.url, self.dialect = url, dialect_of(url)

@@ -1,9 +1,161 @@
-"""What is forgotten, and when: the store stays as large as what is still needed."""
+"""What is forgotten, and when: the store stays as large as what is still needed.
+
+Nothing that is queued, on its way, waiting or claimed is touched, whatever its age. Rows go in small
+batches, so that an accept never waits long behind them.
+"""
 
 from __future__ import annotations
 
-from wakeful.store.part import Part
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Delete, Integer, Update, and_, bindparam, delete, exists, or_, select, update
+from sqlalchemy.sql.elements import ColumnElement, literal_column
+
+from wakeful.store import schema
+from wakeful.store.part import Part, const, num
+from wakeful.store.query import Query, Session
+
+DAY = 86_400_000  # ms
+BATCH = 500  # rows in one transaction
+PAGES = 2_000  # given back to the file system in one transaction
+
+inbox, identity, outbox, thread = schema.inbox, schema.identity, schema.outbox, schema.thread
+wait, effect, message, step = schema.wait, schema.effect, schema.message, schema.step
+firing, progress, audit, usage = schema.firing, schema.progress, schema.audit, schema.usage
+_before = num("before")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionPolicy:
+    """Days that things are kept after they ended."""
+
+    payloads: int = 30
+    identities: int = 90  # longer than any source sends something again
+    sent: int = 30
+    effects: int = 30
+    messages: int = 365
+    steps: int = 30
+
+
+def _some(column: ColumnElement[object], where: ColumnElement[bool]) -> ColumnElement[bool]:
+    table = column.table
+    some = select(column).select_from(table).where(where).limit(bindparam("n", type_=Integer()))
+    return column.in_(some)
+
+
+def _drop(column: ColumnElement[object], where: ColumnElement[bool]) -> Query:
+    gone: Delete = delete(column.table).where(_some(column, where))
+    return Query(gone)
+
+
+def _empty(column: ColumnElement[object], where: ColumnElement[bool]) -> Query:
+    table = column.table
+    emptied: Update = update(table).where(_some(column, where)).values(payload=const(""))
+    return Query(emptied)
+
+
+# Is the event of this row still being worked on, or its answer on the way?
+def _open_event(seq: ColumnElement[int]) -> ColumnElement[bool]:
+    return exists().where(inbox.c.seq == seq, inbox.c.done_at.is_(None))
+
+
+_ended = and_(inbox.c.done_at.is_not(None), inbox.c.done_at < _before)
+_not_told = or_(outbox.c.tell.is_not(None), _open_event(outbox.c.event_seq))
+_delivered = and_(outbox.c.ended_at.is_not(None), outbox.c.ended_at < _before, ~_not_told)
+_waiting = exists().where(
+    wait.c.event_seq == inbox.c.seq, literal_column("wait.state IN ('open', 'decided')")
+)
+_unsent = exists().where(
+    outbox.c.event_seq == inbox.c.seq,
+    literal_column("outbox.state IN ('held', 'queued', 'sending')"),
+)
+
+_forgettable = and_(_ended, ~_waiting, ~_unsent)
+_named = exists().where(identity.c.seq == inbox.c.seq)
+_nameless = delete(identity).where(
+    identity.c.seq.in_(
+        select(inbox.c.seq)
+        .where(_forgettable, exists().where(identity.c.seq == inbox.c.seq).correlate(inbox))
+        .limit(bindparam("n", type_=Integer()))
+        .correlate(None)
+    )
+)
+_closed_waits = and_(
+    literal_column("state IN ('applied', 'expired', 'cancelled')"),
+    wait.c.created_at < _before,
+    ~_open_event(wait.c.event_seq),
+)
+_old_effects = and_(
+    effect.c.done_at.is_not(None), effect.c.done_at < _before, ~_open_event(effect.c.event_seq)
+)
+_old_steps = and_(step.c.ended_at < _before, ~_open_event(step.c.event_seq))
+
+# What is cleared, which part of the policy it follows, and the statement that removes some rows.
+RULES: tuple[tuple[str, str, Query], ...] = (
+    ("payloads", "payloads", _empty(inbox.c.seq, and_(_ended, inbox.c.payload != const("")))),
+    ("replies", "sent", _drop(outbox.c.id, _delivered)),
+    ("effects", "effects", _drop(effect.c.call_key, _old_effects)),
+    ("steps", "steps", _drop(step.c.id, _old_steps)),
+    ("messages", "messages", _drop(message.c.id, message.c["at"] < _before)),
+    ("waits", "steps", _drop(wait.c.wait_id, _closed_waits)),
+    ("audit", "messages", _drop(audit.c.id, audit.c["at"] < _before)),
+    ("usage", "messages", _drop(usage.c.id, usage.c["at"] < _before)),
+    ("identities", "identities", Query(_nameless)),
+    ("events", "identities", _drop(inbox.c.seq, and_(_forgettable, ~_named))),
+)
+
+# The newest firing of a schedule stays, it is what the next one is counted from.
+_newer = firing.alias("newer")
+FIRINGS = Query(
+    delete(firing).where(
+        firing.c.ended_at.is_not(None),
+        firing.c.ended_at < _before,
+        exists().where(_newer.c.name == firing.c.name, _newer.c.due_at > firing.c.due_at),
+    )
+)
+PROGRESS = Query(
+    delete(progress).where(progress.c["at"] < _before, ~_open_event(progress.c.event_seq))
+)
 
 
 class Retaining(Part):
-    pass
+    async def retain(self, policy: RetentionPolicy, now: int) -> dict[str, int]:
+        """Forget what is older than the policy says; returns what was cleared, counted."""
+        counts: dict[str, int] = {}
+        for name, days, query in RULES:
+            before = now - getattr(policy, days) * DAY
+            counts[name] = await self._until_done(_batch(query, before))
+        before = now - policy.steps * DAY
+        counts["firings"] = await self.db.run(lambda s: s.run(FIRINGS, before=before))
+        counts["progress"] = await self.db.run(lambda s: s.run(PROGRESS, before=before))
+        counts["pages"] = await self._shrink()
+        return counts
+
+    async def _until_done(self, batch: Callable[[Session], int]) -> int:
+        total = 0
+        while (count := await self.db.run(batch, durable=False)) > 0:
+            total += count
+        return total
+
+    async def _shrink(self) -> int:
+        """Give free pages back to the file system, and fold the write-ahead log into the file."""
+        if self.db.dialect != "sqlite":
+            return 0
+        freed = await self._until_done(_vacuum)
+        await self.db.fold_log()
+        return freed
+
+
+def _batch(query: Query, before: int) -> Callable[[Session], int]:
+    def some(s: Session) -> int:
+        return s.run(query, before=before, n=BATCH)
+
+    return some
+
+
+def _vacuum(s: Session) -> int:
+    free: int = s.raw.execute("PRAGMA freelist_count").fetchone()[0]
+    s.raw.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
+    left: int = s.raw.execute("PRAGMA freelist_count").fetchone()[0]
+    return free - left

@@ -1,4 +1,4 @@
-"""Every table of the store, once, for SQLite and PostgreSQL. Times are ms UTC, flags are 0 or 1, JSON is text.
+"""All tables of the store, for SQLite and PostgreSQL: times in ms UTC, flags 0 or 1, JSON as text.
 
 A change here needs a numbered file in `migrations/` for each dialect; a test compares the two.
 """
@@ -354,8 +354,8 @@ Index("audit_at", audit.c.at)
 
 meta = Table("meta", metadata, key("key"), words("value"))
 
-# The shapes of langgraph-checkpoint-sqlite, so that its own saver can read the file. PostgreSQL has another saver,
-# which makes its own tables.
+# The shapes of langgraph-checkpoint-sqlite, so that its own saver can read the file. PostgreSQL has
+# another saver, which makes its own tables.
 SQLITE_ONLY = ("checkpoints", "writes")
 
 checkpoints = Table(

@@ -77,7 +77,7 @@ class Views:
         return await self.read(look)
 
     async def runs(self, *, limit: int = 50, state: str | None = None) -> list[Json]:
-        """What came in, the latest first; `state` as people see it (queued, running, waiting ...)."""
+        """What came in, the latest first; `state` as people see it (queued, running, waiting)."""
 
         def look(s: Session) -> list[Json]:
             rows = s.all(looks.RUNS_IN, n=limit, st=state) if state else s.all(looks.RUNS, n=limit)

@@ -1,4 +1,4 @@
-"""Questions to people and their answers. An answer is one transaction: who decided, the wait, the thread."""
+"""Questions to people and their answers: one transaction for who decided, the wait, the thread."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ class Watch:
                 "Restart the daemon, and keep other programs away from its files"
             )
         return StoreBroken(
-            f"{name} was replaced under the running daemon, so writing stopped. Stop the daemon, keep "
-            "a copy of the files, and see docs/operations.md before you start it again"
+            f"{name} was replaced under the running daemon, so writing stopped. Stop the daemon, "
+            "keep a copy of the files, and see docs/operations.md before you start it again"
         )
 
 
