@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ from wakeful.events import (
     WaitRequest,
 )
 from wakeful.store import Store
-from wakeful.worker import Breaker, Limits
+from wakeful.worker import Breaker, Limits, Worker
 
 QUICK = Backoff(first=0.001, cap=0.002)
 
@@ -42,6 +43,10 @@ QUICK = Backoff(first=0.001, cap=0.002)
 async def replies(store: Store) -> list[tuple[int, str]]:
     found = await rows(store, "SELECT event_seq, ordinal FROM outbox ORDER BY id")
     return [(row["event_seq"], row["ordinal"]) for row in found]
+
+
+def _idle_after(agent: Script, worker: Worker, runs: int) -> bool:
+    return len(agent.ran) == runs and not worker.running
 
 
 async def test_an_event_becomes_a_reply(store: Store, clock: HandClock) -> None:
@@ -97,7 +102,7 @@ async def test_a_failed_event_blocks_its_thread_and_is_tried_again(
     seqs = [(await store.accept(event(text))).seq for text in ("first", "second")]
     async with at_work(store, agent, clock, retry=QUICK) as worker:
         for attempt in (1, 2):
-            await until(lambda n=attempt: len(agent.ran) == n and not worker.running)
+            await until(partial(_idle_after, agent, worker, attempt))
             clock.move(1)
             worker.wake()
         await ended(store, *seqs)
@@ -131,7 +136,7 @@ async def test_after_the_last_attempt_an_event_is_dead(store: Store, clock: Hand
     seq = (await store.accept(event("bad"))).seq
     async with at_work(store, agent, clock, retry=QUICK, limits=Limits(attempts=3)) as worker:
         for attempt in (1, 2):
-            await until(lambda n=attempt: len(agent.ran) == n and not worker.running)
+            await until(partial(_idle_after, agent, worker, attempt))
             clock.move(1)
             worker.wake()
         await ended(store, seq)

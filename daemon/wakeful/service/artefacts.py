@@ -37,8 +37,19 @@ class Artefacts:
         except FileNotFoundError:
             raise Unknown(f"the artefact {id} is not kept any more") from None
 
+    async def forget(self, days: int, *, now: int) -> int:
+        """Delete what nobody has written for so many days; returns how many."""
+        return await asyncio.to_thread(_forget, self._folder, now / 1000 - days * 86_400)
+
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
+
+
+def _forget(folder: Path, before: float) -> int:
+    old = [path for path in folder.glob("??/*") if path.stat().st_mtime < before]
+    for path in old:
+        path.unlink(missing_ok=True)
+    return len(old)
 
 
 def _write(path: Path, data: bytes) -> None:

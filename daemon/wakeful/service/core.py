@@ -68,6 +68,7 @@ class Core:
             wake=store.work.set,
             post=store.mail.set,
             stop=self.stop,
+            tidy=self.tidy,
             mount=self.mounts.mount,
             addresses=self.addresses,
             settings=lambda: self.settings.model_dump(mode="json"),
@@ -111,6 +112,13 @@ class Core:
         if not self.worker.stop(seq):
             await self._close_waits(seq)
         return True
+
+    async def tidy(self) -> dict[str, int]:
+        """Apply `[retention]`: rows first, then the files that nothing names any more."""
+        retention = self.settings.retention
+        counts = dict(await self.store.retain(retention, self.clock.now()))
+        days = self._desk.artefacts.forget(retention.artefacts, now=self.clock.now())
+        return {**counts, "artefacts": await days}
 
     async def _close_waits(self, seq: int) -> None:
         """What waits for people goes on, to end at once."""

@@ -23,7 +23,12 @@ async def build(core: Core, folder: Folder) -> Agent:
     """Import the agent's libraries in a thread, so that the port answers meanwhile; then build."""
     room = await asyncio.to_thread(importlib.import_module, "wakeful.agent")
     agent: Agent = await room.build_agent(
-        core.settings, folder, core.store, core.clock, core.host("agent")
+        core.settings,
+        folder,
+        core.store,
+        core.clock,
+        core.host("agent"),
+        resolve=core.secrets.resolve,
     )
     return agent
 

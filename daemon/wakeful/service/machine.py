@@ -42,7 +42,7 @@ def files_left(limit: int) -> int | None:
 
 def private_folder(folder: Path) -> Path:
     """Make `.wakeful/`, readable by nobody else and ignored by git."""
-    private = folder / ".wakeful"
+    private = folder.resolve() / ".wakeful"
     private.mkdir(mode=0o700, exist_ok=True)
     private.chmod(0o700)
     ignore = private / ".gitignore"

@@ -23,6 +23,7 @@ from wakeful.host import Clock
 from wakeful.plugs import Folder, Snapshot
 from wakeful.secrets import Secrets, open_secrets
 from wakeful.service import engine
+from wakeful.service.announce import announced
 from wakeful.service.core import Core
 from wakeful.service.follow import SCAN_EVERY, follow
 from wakeful.service.machine import private_folder, raise_file_limit
@@ -72,11 +73,10 @@ async def open_service(
     drain: float = engine.DRAIN,
 ) -> AsyncIterator[Service]:
     """Run the daemon of an agent folder until the block is left."""
-    path = Path(os.path.abspath(path))
     clock = clock or SystemClock()
     settings = config.load(path, overrides)
     limit = raise_file_limit()
-    private_folder(path)
+    path = private_folder(path).parent
     secrets = secrets or open_secrets(path, settings.secrets)
     async with AsyncExitStack() as stack:
         core = await _open_core(stack, path, settings, secrets, clock)
@@ -129,6 +129,7 @@ async def _open_ports(stack: AsyncExitStack, core: Core, folder: Folder) -> Serv
             serve(build_public_app(core.mounts), server.public_bind)
         )
     operator = await stack.enter_async_context(serve(app, server.bind))
+    stack.enter_context(announced(core.path / ".wakeful", operator.url))
     log.info("Listening at %s.", operator.url, extra={"action": "listening"})
     return Service(core, folder, auth, operator, public)
 

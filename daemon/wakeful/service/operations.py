@@ -8,6 +8,7 @@ from dataclasses import replace
 from wakeful.errors import Refused, Unknown
 from wakeful.service.core import Core
 from wakeful.service.updates import ENDED
+from wakeful.store import Store
 
 
 class Commands:
@@ -22,16 +23,19 @@ class Commands:
         return await self._core.timekeeper.run_now(name)
 
     async def replay(self, seq: int) -> int:
-        """Accept the input of an event that has ended once more, as a new event of its thread."""
-        store = self._core.store
-        row = await store.event(seq)
-        if row is None:
-            raise Unknown(f"there is no event {seq}")
-        if row["state"] not in ENDED:
-            raise Refused(f"event {seq} has not ended yet; stop it first")
-        event = await store.input_of(seq)
-        if event is None or not event.text:
-            raise Refused(f"the text of event {seq} is not kept any more, so it cannot run again")
-        key = f"{event.source}/replay/{seq}/{uuid.uuid4().hex}"
-        again = replace(event, keys=(key,), parent_seq=seq, not_before=None, fresh=False)
-        return (await store.accept(again)).seq
+        return await replay(self._core.store, seq)
+
+
+async def replay(store: Store, seq: int) -> int:
+    """Accept the input of an event that has ended once more, as a new event of its thread."""
+    row = await store.event(seq)
+    if row is None:
+        raise Unknown(f"there is no event {seq}")
+    if row["state"] not in ENDED:
+        raise Refused(f"event {seq} has not ended yet; stop it first")
+    event = await store.input_of(seq)
+    if event is None or not event.text:
+        raise Refused(f"the text of event {seq} is not kept any more, so it cannot run again")
+    key = f"{event.source}/replay/{seq}/{uuid.uuid4().hex}"
+    again = replace(event, keys=(key,), parent_seq=seq, not_before=None, fresh=False)
+    return (await store.accept(again)).seq

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from wakeful.events import Message, Update, Wait
-from wakeful.host import View
 from wakeful.service.updates import Updates
+from wakeful.store import Views
 
 Rows = list[dict[str, Any]]
 
@@ -16,7 +16,7 @@ class LiveView:
     """The store's view, with updates, and with what only the running daemon knows of its state."""
 
     def __init__(
-        self, rows: View, updates: Updates, facts: Callable[[], Awaitable[dict[str, Any]]]
+        self, rows: Views, updates: Updates, facts: Callable[[], Awaitable[dict[str, Any]]]
     ) -> None:
         self._rows, self._updates, self._facts = rows, updates, facts
 
