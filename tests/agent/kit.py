@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -79,8 +81,6 @@ class Scripted(BaseChatModel):
         for word in message.text.split(" ") if message.text else ():
             yield ChatGenerationChunk(message=AIMessageChunk(content=word + " "))
         if message.tool_calls:
-            import json
-
             yield ChatGenerationChunk(
                 message=AIMessageChunk(
                     content="",
@@ -130,13 +130,11 @@ class World:
 
     def __init__(self, agent: Agent, store: Store, model: Scripted, folder: Path) -> None:
         self.agent, self.store, self.model, self.folder = agent, store, model, folder
-        self._n = 0
 
     async def accept(self, text: str, *, thread: str = "console/a", **more: Any) -> int:
-        self._n += 1
         event = Event(
             source="console",
-            keys=(f"console/{thread}/{self._n}",),
+            keys=(f"console/{thread}/{uuid.uuid4()}",),
             principal="console:operator",
             thread_key=thread,
             text=text,

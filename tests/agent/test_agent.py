@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
-from tests.agent.kit import call, calls, heard, results, turn, world
+from tests.agent.kit import call, calls, heard, results, world
 from wakeful.events import Done, Parked
 
 TOOLS = '''
