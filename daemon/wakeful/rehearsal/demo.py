@@ -1,0 +1,124 @@
+"""`wakeful demo`: the main job, shown on a real daemon in a folder of its own.
+
+The daemon runs in this process; everything is asked of it over HTTP, as others would ask it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from wakeful.rehearsal.acts import ACTS, SECRET, Stage, Unconvinced
+from wakeful.web.auth import read_token
+
+SERVICE = "wakeful.service"  # by name: it stands on a floor above
+TEMPLATE = "demo_agent"
+ACT_SECONDS = 90.0
+QUIET_SCHEDULE = ("every: 5s", "every: 1h")  # once it was shown
+
+Echo = Callable[[str], None]
+
+
+def run_demo(*, once: bool, echo: Echo | None = None) -> int:
+    """Show the three acts; 0 when all of them really happened. Without `once`, stay up."""
+    return asyncio.run(_run(once, echo or _print))
+
+
+async def _run(once: bool, echo: Echo) -> int:
+    stop = _stopping()
+    with tempfile.TemporaryDirectory(prefix="wakeful-demo-") as temporary:
+        folder = Path(temporary) / "tea-shop"
+        with as_file(files(__package__).joinpath(TEMPLATE)) as template:
+            shutil.copytree(template, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        os.environ[SECRET] = secrets.token_hex(16)
+        echo(f"An agent of a small tea shop, in {folder}")
+        async with importlib.import_module(SERVICE).open_service(folder) as service:
+            failed = await _show(service, folder, echo)
+            if not once and not stop.is_set():
+                await _stay_up(service, folder, stop, echo)
+    return 1 if failed else 0
+
+
+async def _show(service: Any, folder: Path, echo: Echo) -> int:
+    """Play every act, and count those that did not come off."""
+    failed = 0
+    headers = {"Authorization": f"Bearer {read_token(folder / '.wakeful' / 'token')}"}
+    async with httpx.AsyncClient(
+        base_url=service.url, headers=headers, trust_env=False, timeout=30
+    ) as client:
+        stage = Stage(client, echo)
+        for name, act in ACTS.items():
+            echo("")
+            try:
+                async with asyncio.timeout(ACT_SECONDS):
+                    await act(stage)
+            except TimeoutError:
+                failed += 1
+                echo(f"{name} failed: it took more than {ACT_SECONDS:g} seconds")
+            except (Unconvinced, httpx.HTTPError) as error:
+                failed += 1
+                echo(f"{name} failed: {error or type(error).__name__}")
+            else:
+                echo(f"{name} ok")
+    return failed
+
+
+async def _stay_up(service: Any, folder: Path, stop: asyncio.Event, echo: Echo) -> None:
+    await asyncio.to_thread(_calm, folder / "schedules" / "daily-numbers.md")
+    echo("")
+    echo(f"The page: {service.url}/login")
+    echo(f"Its one-time code, good for a minute: {service.new_code()}")
+    loop = asyncio.get_running_loop()
+    asked = sys.stdin is not None and sys.stdin.isatty()
+    if asked:
+        echo("Press Enter for another code, Ctrl-C to end.")
+        loop.add_reader(sys.stdin.fileno(), lambda: _another(service, stop, echo))
+    try:
+        await stop.wait()
+    finally:
+        if asked:
+            loop.remove_reader(sys.stdin.fileno())
+
+
+def _another(service: Any, stop: asyncio.Event, echo: Echo) -> None:
+    if sys.stdin.readline():
+        echo(f"Another code: {service.new_code()}")
+    else:
+        stop.set()  # Ctrl-D
+
+
+def _calm(schedule: Path) -> None:
+    """A report every five seconds has made its point; the running daemon takes the edit up."""
+    schedule.write_text(schedule.read_text("utf-8").replace(*QUIET_SCHEDULE), "utf-8")
+
+
+def _stopping() -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+    assert main is not None, "this runs in a task"
+
+    def end() -> None:
+        if stop.is_set():
+            main.cancel()  # asked twice
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+    return stop
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)
