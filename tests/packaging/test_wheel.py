@@ -64,7 +64,9 @@ def test_the_sdist_can_build_the_same_again(built: Path) -> None:
 
 
 def test_in_a_clone_the_plugs_are_those_of_the_root() -> None:
-    code = "import wakeful.builtin as b, pathlib; print(pathlib.Path(list(b.__path__)[0]).resolve())"
+    code = (
+        "import wakeful.builtin as b, pathlib; print(pathlib.Path(list(b.__path__)[0]).resolve())"
+    )
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert Path(told.stdout.strip()) == ROOT
 
