@@ -6,6 +6,10 @@ import os
 
 import pytest
 
+from tests.services.postgres import postgres_cluster, postgres_url
+
+__all__ = ["postgres_cluster", "postgres_url"]
+
 IN_CI = os.environ.get("CI") == "true"
 
 

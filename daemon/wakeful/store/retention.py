@@ -1,7 +1,7 @@
 """What is forgotten, and when: the store stays as large as what is still needed.
 
-Nothing that is queued, on its way, waiting or claimed is touched, whatever its age. Rows go in small
-batches, so that an accept never waits long behind them.
+Nothing that is queued, on its way, waiting or claimed is touched, whatever its age. Rows go in
+small batches, so that an accept never waits long behind them.
 """
 
 from __future__ import annotations
