@@ -40,6 +40,8 @@ def lines(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, Mapping) and "state" in value:  # a part of the daemon
+        return f"{value['state']} ({value['error']})" if value.get("error") else str(value["state"])
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_words(inner)}" for key, inner in value.items()) or "none"
     if isinstance(value, list | tuple):

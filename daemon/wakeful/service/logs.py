@@ -16,7 +16,7 @@ FILE_BYTES = 5_000_000  # of one log file
 FILES = 4  # older ones that are kept
 FRAMES = 20  # of a traceback
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-QUIET = ("apscheduler", "httpx", "httpcore", "openai", "anthropic", "uvicorn.access")
+QUIET = ("apscheduler", "httpx", "httpcore", "openai", "anthropic", "uvicorn")
 
 
 class Redacted(logging.Formatter):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from wakeful import config
-from wakeful.errors import WakefulError
 from wakeful.secrets import Secrets, open_secrets
 from wakeful.service.logs import start_logging
 from wakeful.service.machine import private_folder
@@ -20,16 +19,12 @@ from wakeful.service.opening import open_service
 log = logging.getLogger(__name__)
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-FAILED = 1  # exit code: it could not start, and the last line says why
 
 
 def run_service(path: Path, overrides: Mapping[str, Any] | None = None) -> int:
-    """Run the daemon until SIGTERM or SIGINT; returns the exit code."""
+    """Run the daemon until SIGTERM or SIGINT; returns the exit code, or raises why it cannot."""
     try:
         return asyncio.run(_run(path.resolve(), overrides))
-    except WakefulError as error:
-        print(f"wakeful: {error}", file=sys.stderr)
-        return FAILED
     except KeyboardInterrupt:  # a second Ctrl-C: the rest resumes after the restart
         return 130
 
