@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import keyring
@@ -69,8 +69,8 @@ def test_set_get_delete() -> None:
 
 
 @pytest.mark.parametrize("ring", [keyring.backends.fail.Keyring, keyring.backends.null.Keyring])
-def test_absent(ring: type[keyring.backend.KeyringBackend]) -> None:
-    keyring.set_keyring(ring())  # type: ignore[no-untyped-call]
+def test_absent(ring: Callable[[], keyring.backend.KeyringBackend]) -> None:
+    keyring.set_keyring(ring())
     with pytest.raises(KeyringAbsent, match='backend = "file"'):
         SystemKeyring().get("a")
 
@@ -91,7 +91,7 @@ def test_absent_locked_and_unreachable_are_told_apart(
     keyring.set_keyring(MemoryKeyring(error))
     for call in (lambda: SystemKeyring().get("a"), lambda: SystemKeyring().set("a", "x")):
         with pytest.raises(KeyringTrouble) as caught:
-            call()
+            call()  # type: ignore[no-untyped-call]
         assert type(caught.value) is told
 
 

@@ -43,7 +43,12 @@ def assemble(read: Read) -> Snapshot:
         skills=tuple(_values(read, "skills")),
         subagents=tuple(_values(read, "subagents")),
     )
-    return replace(snapshot, faults=(*faults, *crosscheck(snapshot)))
+    every = dict.fromkeys((*faults, *crosscheck(snapshot)))  # the same one once
+    return replace(snapshot, faults=tuple(sorted(every, key=_place)))
+
+
+def _place(fault: Fault) -> tuple[str, int, str]:
+    return fault.file, fault.line or 0, fault.key
 
 
 def _values(read: Read, kind: Kind) -> Iterator[Any]:

@@ -19,14 +19,27 @@ def _subagent_tools(snapshot: Snapshot) -> Iterator[Fault]:
     known = {*(plug.name for plug in snapshot.tools), *TAKEN} - {"task"}
     for spec in snapshot.subagents:
         for name in spec.tools or ():
-            if name not in known:
-                message = unknown("tool", name, known)
+            if name == "task":
+                message = 'a subagent cannot have "task": it starts no others'
                 yield Fault(file=spec.file, key="tools", message=message)
+            elif name not in known:
+                yield Fault(file=spec.file, key="tools", message=unknown("tool", name, known))
 
 
 def _deliveries(snapshot: Snapshot) -> Iterator[Fault]:
     for rule in snapshot.schedules:
-        channel = rule.deliver.partition(":")[0]
-        if channel and channel not in snapshot.channels:
-            message = unknown("channel", channel, snapshot.channels)
-            yield Fault(file=rule.file, key="deliver", message=message)
+        if wrong := _wrong_channel(rule.deliver, snapshot):
+            yield Fault(file=rule.file, key="deliver", message=wrong)
+    for plug in snapshot.channels.values():
+        if wrong := _wrong_channel(plug.settings.get("deliver"), snapshot):
+            line = plug.lines.get(("deliver",))
+            yield Fault(file=plug.file, line=line, key="deliver", message=wrong)
+
+
+def _wrong_channel(address: object, snapshot: Snapshot) -> str | None:
+    """What is wrong with the channel of an address; a template is known only when it is filled."""
+    if not isinstance(address, str) or not address or "{{" in address:
+        return None
+    channel = address.partition(":")[0]
+    known = snapshot.channels
+    return None if channel in known else unknown("channel", channel, known)
