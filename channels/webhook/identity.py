@@ -1,4 +1,4 @@
-"""Names by which a delivery is known again: what its signature covers, not what anybody may write."""
+"""Names by which a delivery is known again: what is signed, not what anyone may write."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def keys(
     named = id or proof.id or ("" if proof.body else _sender_id(headers))
     if named:
         return (f"{hook}/id/{_short(named)}",)
-    window: int = settings.window or getattr(settings.verify, "window", UNSIGNED_WINDOW)
+    window = settings.window or int(getattr(settings.verify, "window", UNSIGNED_WINDOW))
     digest = hashlib.sha256(body).hexdigest()
     slot = int(now // window)  # this slot and the next: equal bodies meet for at least one window
     return (f"{hook}/body/{digest}/{slot}", f"{hook}/body/{digest}/{slot + 1}")

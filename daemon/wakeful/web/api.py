@@ -17,6 +17,7 @@ from wakeful.web.shapes import event_json, message_json, wait_json
 from wakeful.web.stream import event_stream
 
 LIMIT = 200
+LIVE = "wakeful-live"  # header of a sender who is about to open the stream
 STATES = ("open", "decided", "applied", "expired", "cancelled")
 
 
@@ -47,7 +48,8 @@ class Api:
 
     async def post_message(self, request: Request) -> Response:
         message = await new_message(request)
-        accepted = await self._host.accept(to_event(message, self._host))
+        live = request.headers.get(LIVE) == "1"
+        accepted = await self._host.accept(to_event(message, self._host, live=live))
         answer = {"event": accepted.seq, "thread": accepted.thread_key}
         return json_answer({**answer, "duplicate": accepted.duplicate}, 202)
 
@@ -132,7 +134,7 @@ class Api:
         return self._operations
 
 
-def to_event(message: NewMessage, host: Host) -> Event:
+def to_event(message: NewMessage, host: Host, *, live: bool = False) -> Event:
     """The operator's words as an event of the console; `/new` in front of them starts afresh."""
     key = message.id or host.new_id()
     thread = message.thread or f"console/{host.new_id()}"
@@ -147,4 +149,5 @@ def to_event(message: NewMessage, host: Host) -> Event:
         channel="console",
         address=f"console:{thread.partition('/')[2]}",
         fresh=fresh,
+        data={"live": True} if live else {},
     )

@@ -71,7 +71,9 @@ class Auth:
     def knows(self, cookie: str) -> bool:
         """Whether we signed this cookie and it is not too old."""
         body, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(signature.encode(), self._sign("cookie", body).encode()):
+        if not hmac.compare_digest(
+            signature.encode(errors="replace"), self._sign("cookie", body).encode()
+        ):
             return False
         return int(body.partition(".")[0]) * 1000 > self._clock.now()
 

@@ -54,7 +54,8 @@ async def _refuse(scope: Scope, body: Body, send: Send, error: Exception) -> Non
     await send({**start, "headers": response.raw_headers})
     content = b"" if scope["method"] == "HEAD" else bytes(response.body)
     await send({"type": "http.response.body", "body": content, "more_body": True})
-    await body.linger()
+    if response.status_code != 408:
+        await body.linger()
     await send({"type": "http.response.body", "body": b""})
 
 

@@ -26,9 +26,10 @@ KEEP_ALIVE_SECONDS = 30
 GRACE_SECONDS = 5  # requests that are on their way may finish
 CONNECTIONS = 512
 BACKLOG = 1024
+LATE = b'{"error":"The request did not arrive in time; send it again, faster."}'
 SLOW = (
-    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\ncontent-length: 56\r\n"
-    b'connection: close\r\n\r\n{"error":"The request did not arrive in time; be faster"}'
+    b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(LATE), LATE)
 )
 
 
@@ -53,11 +54,18 @@ class PatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._watch(self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0]))
+        self._watch(self._in_headers())
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch(self._in_headers())
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._watch(False)
         super().connection_lost(exc)
+
+    def _in_headers(self) -> bool:
+        return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
 
     def _watch(self, incomplete: bool) -> None:
         if incomplete and self._alarm is None:

