@@ -17,6 +17,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from wakeful.agent.current import Run
 from wakeful.errors import WakefulError
 from wakeful.skill import Skill
+from wakeful.skills import index as skill_index
 
 log = logging.getLogger(__name__)
 
@@ -71,8 +72,7 @@ class Live:
     def _compose(self, snapshot: Snapshot, memory: Sequence[str], day: Any) -> str:
         own = self._prompt if self._prompt is not None else snapshot.agents_md
         parts = [own.strip(), HOUSE]
-        if snapshot.skills:
-            parts.append(_index(snapshot.skills))
+        parts.append(skill_index(snapshot.skills, LIBRARY))
         if memory and self._prompt is None:
             lines = "\n".join(f"- {line}" for line in memory)
             parts.append(f"What you remember about the person you talk to:\n{lines}")
@@ -114,11 +114,3 @@ class Live:
                 self._images.pop(next(iter(self._images)))
             self._images[one["artefact"]] = found
         return found
-
-
-def _index(skills: Sequence[Skill]) -> str:
-    lines = "\n".join(
-        f"- {skill.name}: {skill.description} (`{LIBRARY}{skill.name}/SKILL.md`)"
-        for skill in skills
-    )
-    return f"Skills. When one fits, read its file first and follow it:\n{lines}"

@@ -1,38 +1,28 @@
-"""What a model sees of the skills: an index always, and a body when it asks for one."""
+"""What a model is told of the skills: when to use each, and where the rest of it stands.
+
+A skill costs one line until it is used; its SKILL.md is read like any other file when it is.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Sequence
 
 from wakeful.skill import Skill
 
 SKILL_FILE = "SKILL.md"
-MOST_FILES = 50  # of one skill that are listed
+HEAD = "Skills. When one fits, read its file first and follow it:"
 
 
-def index(skills: Iterable[Skill]) -> str:
-    """One line for each skill: when to use it. Empty when there is none."""
-    return "\n".join(f"- {skill.name}: {' '.join(skill.description.split())}" for skill in skills)
+def index(skills: Sequence[Skill], root: str) -> str:
+    """One line for each skill; `root` is where the agent's file tools find them. Empty for none."""
+    lines = [f"- {skill.name}: {_one_line(skill)} (`{location(skill, root)}`)" for skill in skills]
+    return "\n".join([HEAD, *lines]) if lines else ""
 
 
-def body(skill: Skill) -> str:
-    """How to do it, with the names of the files that stand beside it."""
-    files = resources(skill)
-    if not files:
-        return skill.body
-    listed = "\n".join(f"- {name}" for name in files[:MOST_FILES])
-    more = len(files) - MOST_FILES
-    rest = f"\n- and {more} more" if more > 0 else ""
-    return f"{skill.body}\n\nFiles of this skill:\n{listed}{rest}"
+def location(skill: Skill, root: str) -> str:
+    """Where the agent reads it."""
+    return f"{root.rstrip('/')}/{skill.name}/{SKILL_FILE}"
 
 
-def resources(skill: Skill) -> list[str]:
-    """Names of the skill's other files, below its folder."""
-    found: list[str] = []
-    for where, folders, names in os.walk(skill.folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        files = (Path(where, name) for name in sorted(names) if not name.startswith("."))
-        found += [file.relative_to(skill.folder).as_posix() for file in files]
-    return [name for name in found if name != SKILL_FILE]
+def _one_line(skill: Skill) -> str:
+    return " ".join(skill.description.split())
