@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -20,22 +21,28 @@ log = logging.getLogger(__name__)
 
 
 class Alarm:
-    """Calls `ring` when it is time; `ring` says when the next time is, ms UTC."""
+    """Calls `look` when it is time; `look` says when the next time is, ms UTC."""
 
-    def __init__(self, ring: Callable[[], Awaitable[int | None]], *, clock: Clock) -> None:
-        self._ring, self._clock = ring, clock
+    def __init__(self, look: Callable[[], Awaitable[int | None]], *, clock: Clock) -> None:
+        self._look, self._clock = look, clock
         self._scheduler = AsyncIOScheduler(timezone=UTC)
+        self._bell = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
         self._failures = 0
-        self.rang: float | None = None  # boot-time clock: the last time that all went well
+        self.looked: float | None = None  # boot-time clock: the last time that all went well
 
     async def __aenter__(self) -> Alarm:
         self._scheduler.start()
+        self._task = asyncio.create_task(self._keep_looking(), name="clock")
         self.set(self._clock.now())
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._scheduler.shutdown(wait=False)
-        await asyncio.sleep(0)  # it shuts down in the next turn of the loop
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
 
     def set(self, due: int | None) -> None:
         """Ring at this time, or when it is time to look again, whichever is first."""
@@ -43,29 +50,34 @@ class Alarm:
         self._set(wait)
 
     def _set(self, seconds: float) -> None:
-        when = datetime.now(UTC) + timedelta(seconds=seconds)
         self._scheduler.add_job(
-            self._rings,
+            self._ring,
             "date",
-            run_date=when,
+            run_date=datetime.now(UTC) + timedelta(seconds=seconds),
             id=JOB,
             replace_existing=True,
             misfire_grace_time=None,  # however late, it rings: what is due is not decided here
         )
 
-    async def _rings(self) -> None:
-        try:
-            due = await self._ring()
-        except Exception as error:
-            self._failures += 1
-            pause = TROUBLE.delay(self._failures)
-            log.exception(
-                "the schedules could not be looked at (%s); again in %.0f s",
-                error,
-                pause,
-                extra={"action": "clock-trouble"},
-            )
-            self._set(pause)
-        else:
-            self._failures, self.rang = 0, self._clock.boot()
-            self.set(due)
+    async def _ring(self) -> None:
+        # No more than this: APScheduler drops a job that is due while its last run has not ended.
+        self._bell.set()
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await self._bell.wait()
+            self._bell.clear()
+            try:
+                due = await self._look()
+            except Exception as error:
+                self._trouble(error)
+            else:
+                self._failures, self.looked = 0, self._clock.boot()
+                self.set(due)
+
+    def _trouble(self, error: Exception) -> None:
+        self._failures += 1
+        pause = TROUBLE.delay(self._failures)
+        message = "the schedules could not be looked at (%s); again in %.0f s"
+        log.exception(message, error, pause, extra={"action": "clock-trouble"})
+        self._set(pause)

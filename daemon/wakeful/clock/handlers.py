@@ -31,7 +31,7 @@ class Handlers:
         seconds: float = SECONDS,
     ) -> None:
         self._store, self._host_for = store, host_for
-        self._alerts, self._seconds = tuple(alerts), seconds
+        self.alerts, self._seconds = tuple(alerts), seconds
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def busy(self, name: str) -> bool:
@@ -96,7 +96,7 @@ class Handlers:
         time = local_time(due, rule.timezone)
         text = f"The schedule {rule.name} of {time} {_WORDS[state]}: {why}. It was not repeated."
         log.warning("%s", text, extra={"action": f"handler-{state}"})
-        address = self._alerts[0] if self._alerts else rule.deliver
+        address = self.alerts[0] if self.alerts else rule.deliver
         if not address:
             return None
         return Outgoing(ordinal="notice", address=address, text=text, kind="notice")

@@ -109,11 +109,11 @@ class Timekeeper:
         return accepted.seq
 
     def probe(self) -> Health:
-        """Whether the alarm rang when it should have."""
-        rang = self._alarm.rang if self._alarm else None
-        if rang is None:
+        """Whether the schedules were looked at when they should have been."""
+        looked = self._alarm.looked if self._alarm else None
+        if looked is None:
             return Health(False, "the clock has not looked at the schedules yet")
-        age = self._clock.boot() - rang
+        age = self._clock.boot() - looked
         return Health(age < 3 * LOOK, f"the schedules were looked at {age:.0f} s ago")
 
     async def _catch_up(self, rule: Rule, row: ScheduleRow, now: int) -> None:
