@@ -22,7 +22,6 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from pydantic import PrivateAttr
 
-import wakeful.agent.build as building
 from wakeful.agent import Agent, build_agent
 from wakeful.config import Settings
 from wakeful.events import Claim, Decision, Event
@@ -186,22 +185,20 @@ class World:
 
 @asynccontextmanager
 async def world(
-    folder: Path, say: Say, *, model: BaseChatModel | None = None, host: Any = None, **settings: Any
+    folder: Path, say: Say, *, model: Scripted | None = None, host: Any = None, **settings: Any
 ) -> AsyncIterator[World]:
     scripted = model if model is not None else Scripted(say=say)
     clock = Clock()
     (folder / "agent.toml").touch()
     options = Settings(**({"model": "scripted"} | settings))
 
-    async def build(*_: Any, **__: Any) -> BaseChatModel:
+    async def make(*_: Any, **__: Any) -> BaseChatModel:
         return scripted
 
-    kept, building.build_model = building.build_model, build  # type: ignore[assignment]
-    try:
-        url = f"sqlite:///{folder}/.wakeful/state.db"
-        async with open_store(url, clock=clock, owner="test") as store:
-            await store.recover()
-            agent = await build_agent(options, Folder(folder, options), store, clock, host)
-            yield World(agent, store, scripted, folder)  # type: ignore[arg-type]
-    finally:
-        building.build_model = kept
+    url = f"sqlite:///{folder}/.wakeful/state.db"
+    async with open_store(url, clock=clock, owner="test") as store:
+        await store.recover()
+        agent = await build_agent(
+            options, Folder(folder, options), store, clock, host, make_model=make
+        )
+        yield World(agent, store, scripted, folder)

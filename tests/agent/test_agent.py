@@ -1,14 +1,16 @@
-"""Runs on a real store: an answer, a tool, a sub-agent, a wait, and every row of the crash table."""
+"""Runs on a real store: an answer, a tool, a sub-agent, an approval, what is streamed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from tests.agent.kit import call, calls, heard, results, world
-from wakeful.events import Done, Parked
+from wakeful.events import Done, Parked, Update
 
 TOOLS = '''
 from wakeful.tool import Call, tool
@@ -107,40 +109,37 @@ async def test_an_error_of_a_tool_is_a_result(tmp_path: Path) -> None:
     async with world(folder_with_tools(tmp_path), say) as w:
         done = await w.turn("try")
         assert done.replies[0].text == "broken failed: RuntimeError: no such luck"
-        assert not [step for step in done.steps if step.name == "broken"][0].ok
+        assert not next(step for step in done.steps if step.name == "broken").ok
 
 
-async def test_an_approval_waits_and_is_obeyed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "more", "said", "ran"),
+    [
+        ("approve", {}, "refunded A-1 9", ["refund A-1 9"]),
+        ("edit", {"args": {"order": "A-1", "amount": 2}}, "refunded A-1 2", ["refund A-1 2"]),
+        ("reject", {"reason": "too much"}, "Rejected by console:operator: too much", []),
+    ],
+)
+async def test_an_approval_waits_and_is_obeyed(
+    tmp_path: Path, verdict: str, more: dict[str, Any], said: str, ran: list[str]
+) -> None:
     def say(messages: Sequence[BaseMessage]) -> AIMessage:
         done = results(messages)
         return AIMessage(done["r1"]) if done else calls(call("refund", "r1", order="A-1", amount=9))
 
     folder = folder_with_tools(tmp_path)
     async with world(folder, say) as w:
-        for n, (verdict, more, said, ran) in enumerate(
-            [
-                ("approve", {}, "refunded A-1 9", ["refund A-1 9"]),
-                (
-                    "edit",
-                    {"args": {"order": "A-1", "amount": 2}},
-                    "refunded A-1 2",
-                    ["refund A-1 2"],
-                ),
-                ("reject", {"reason": "too much"}, "Rejected by console:operator: too much", []),
-            ]
-        ):
-            before = log_of(folder)
-            parked = await w.turn("refund it", thread=f"console/{n}")
-            assert isinstance(parked, Parked)
-            (wait,) = parked.waits
-            assert (wait.tool, dict(wait.args)) == ("refund", {"order": "A-1", "amount": 9})
-            assert wait.schema["required"] == ["order", "amount"]
-            assert log_of(folder) == before
-            await w.decide(wait.id, verdict, digest=wait.digest, **more)
-            done = await w.work()
-            assert said in done.replies[0].text
-            assert log_of(folder)[len(before) :] == ran
-            assert done.applied == (wait.id,)
+        parked = await w.turn("refund it")
+        assert isinstance(parked, Parked)
+        (wait,) = parked.waits
+        assert (wait.tool, dict(wait.args)) == ("refund", {"order": "A-1", "amount": 9})
+        assert wait.schema["required"] == ["order", "amount"]
+        assert log_of(folder) == []
+        await w.decide(wait.id, verdict, digest=wait.digest, **more)
+        done = await w.work()
+        assert said in done.replies[0].text
+        assert log_of(folder) == ran
+        assert done.applied == (wait.id,)
 
 
 async def test_what_is_streamed_is_the_main_agents_text_alone(tmp_path: Path) -> None:
@@ -153,7 +152,7 @@ async def test_what_is_streamed_is_the_main_agents_text_alone(tmp_path: Path) ->
             )
         return AIMessage("all is well")
 
-    seen = []
+    seen: list[Update] = []
     async with world(tmp_path, say) as w:
         await w.accept("go")
         done = await w.work(emit=seen.append)

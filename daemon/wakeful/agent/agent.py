@@ -39,7 +39,7 @@ SUPERSTEPS = 4  # per step of the limits: a backstop behind our own count
 
 
 class _Stop(RunControl):
-    """Asks the graph to end at its next safe point once the event is set; no task needed to watch it."""
+    """Asks the graph to end at its next safe point once the event is set; no task watches it."""
 
     __slots__ = ("_event",)
 
@@ -239,7 +239,7 @@ class Runner:
     # -- threads that are not as they should be
 
     def _is_foreign(self, claim: Claim, row: table.Row, messages: list[AnyMessage]) -> bool:
-        """Left unfinished by another definition of the graph, in a way that this one cannot take up."""
+        """Left unfinished by another definition of the graph, so that this one cannot go on."""
         if claim.fingerprint in (None, "", self.fingerprint):
             return False
         if isinstance(row, table.Finish):
@@ -249,10 +249,10 @@ class Runner:
     async def _migrate(
         self, run: Run, snapshot: StateSnapshot, config: RunnableConfig, stop: asyncio.Event | None
     ) -> tuple[Mapping[str, Any], tuple[Interrupt, ...]]:
-        """Tell the model what became of its open calls, and let it go on under the new definition."""
+        """Tell the model what became of its open calls; it goes on under the new definition."""
         closed = list(dangling(snapshot.values.get("messages", [])))
         log.warning(
-            "Event %d was left unfinished by another definition of the agent; %d of its calls were closed.",
+            "Event %d was left unfinished by another definition of the agent; calls closed: %d.",
             run.claim.seq,
             len(closed),
             extra={"action": "migrated", "event": run.claim.seq},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from langchain_core.language_models import BaseChatModel
 
@@ -24,18 +24,26 @@ from wakeful.store import Store
 
 log = logging.getLogger(__name__)
 
+ModelMaker = Callable[..., Awaitable[BaseChatModel]]
+
 SCAN = 1.0  # seconds between two looks at the folder
 PRIVATE = ".wakeful"
 
 
 class Agent:
-    """The agent of one folder. Editing the folder reaches the next event, in threads that exist too."""
+    """The agent of one folder. An edit reaches the next event, in threads that exist too."""
 
     def __init__(
-        self, folder: Folder, store: Store, clock: Clock, host: Host | None, resolve: Resolve
+        self,
+        folder: Folder,
+        store: Store,
+        clock: Clock,
+        host: Host | None,
+        resolve: Resolve,
+        make_model: ModelMaker,
     ) -> None:
         self._folder, self._store, self._clock, self._host = folder, store, clock, host
-        self._resolve = resolve
+        self._resolve, self._make_model = resolve, make_model
         private = folder.path / PRIVATE
         self._workspace = Workspace(private / "workspace")
         self._overflow = private / "overflow"
@@ -57,7 +65,7 @@ class Agent:
         return await runner.run(claim, emit=emit, stop=stop)
 
     async def repair(self, claim: Claim, text: str) -> None:
-        """Close whatever the event left open in its graph thread, so that the next event can run."""
+        """Close whatever the event left open in its thread, so that the next one can run."""
         await (await self._current()).repair(claim, text)
 
     async def compact(self, graph_id: str) -> bool:
@@ -136,7 +144,9 @@ class Agent:
         key = (name or settings.model, repr((settings.fallbacks, settings.model_options)))
         if key not in self._models:
             wanted = settings.model_copy(update={"model": name}) if name else settings
-            self._models[key] = await build_model(wanted, self._resolve, folder=self._folder.path)
+            self._models[key] = await self._make_model(
+                wanted, self._resolve, folder=self._folder.path
+            )
         return self._models[key]
 
 
@@ -148,12 +158,13 @@ async def build_agent(
     host: Host | None,
     *,
     resolve: Resolve | None = None,
+    make_model: ModelMaker = build_model,
 ) -> Agent:
     """Build the agent of a folder. Raises ModelUnusable when its model cannot be had."""
     set_tracing(settings.tracing)
     if resolve is None:
         resolve = open_secrets(folder.path, settings.secrets).resolve
-    agent = Agent(folder, store, clock, host, resolve)
+    agent = Agent(folder, store, clock, host, resolve, make_model)
     await agent.refresh()
     return agent
 

@@ -1,7 +1,8 @@
-"""What happens around every tool call of every agent: limits, approval, the journal of effects, errors as results.
+"""Around every tool call of every agent: approval, the journal of effects, errors as results.
 
-The order matters. A person is asked before the journal is touched: a question is not an effect. The intention is
-committed before the call and its outcome after it; a call that is found begun is told, never repeated.
+The order matters. A person is asked before the journal is touched: a question is not an effect.
+The intention is committed before the call and its outcome after it; a call that is found begun is
+told, never repeated.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.tools.tool_node import ToolCallRequest
@@ -27,6 +28,7 @@ from wakeful.host import Host
 from wakeful.tool import Call, Traits
 
 Result = ToolMessage | Command[Any]
+State = Literal["started", "done", "unknown", "failed"]
 Handler = Callable[[ToolCallRequest], Awaitable[Result]]
 
 TASK = "task"
@@ -34,15 +36,16 @@ TODOS = "write_todos"
 SUMMARY = 500  # characters of a result in the trail
 ERROR_LIMIT = 2_000  # characters of an error that the model sees
 
-# What deepagents brings itself. Sub-agents are entered again: their own calls are journaled one by one.
+# What deepagents brings itself. A sub-agent is entered again: its own calls are journaled.
 OURS = {
     **dict.fromkeys(("ls", "read_file", "glob", "grep"), Traits("read")),
     **dict.fromkeys(("write_file", "edit_file", "delete", TODOS, TASK), Traits("repeat")),
 }
 
 UNKNOWN = (
-    "OUTCOME UNKNOWN: the daemon was interrupted while this call was running. It may have taken effect, and it "
-    "was not repeated. Find out whether it did before you call it again, or say that you do not know."
+    "OUTCOME UNKNOWN: the daemon was interrupted while this call was running. It may have taken "
+    "effect, and it was not repeated. Find out whether it did before you call it again, or say that "
+    "you do not know."
 )
 TWICE = (
     "Error: write_todos was called more than once in this message. Send one list with everything."
@@ -55,7 +58,7 @@ class Journal(Protocol):
     async def begin_effect(
         self, *, thread_key: str, fence: int, key: str, event_seq: int, tool: str, digest: str
     ) -> Any: ...
-    async def end_effect(self, key: str, state: str, result: str | None) -> None: ...
+    async def end_effect(self, key: str, state: State, result: str | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
 
     async def _record(self, key: str, request: ToolCallRequest, result: Result) -> None:
         message = result if isinstance(result, ToolMessage) else _message_in(request, result)
-        state = "failed" if message.status == "error" else "done"
+        state: State = "failed" if message.status == "error" else "done"
         await self._journal.end_effect(key, state, message.model_dump_json(exclude_none=True))
 
     async def _safely(

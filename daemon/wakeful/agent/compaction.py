@@ -1,4 +1,4 @@
-"""Threads that stay small: what was summarised leaves the state, and one checkpoint replaces the chain of them."""
+"""Threads stay small: what was summarised leaves the state, one checkpoint replaces many."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LAST_NODE = "model"  # an update in its name leaves nothing to do
 async def compact(
     graph: CompiledStateGraph[Any, Any, Any, Any], saver: Saver, config: RunnableConfig
 ) -> bool:
-    """Rewrite a finished thread as one checkpoint; False when it is not finished or has nothing to drop.
+    """Rewrite a finished thread as one checkpoint; False when it is not finished.
 
-    Only for whoever holds the thread. The metadata in `config` stays with the new head, so that a crash
-    right after it finds the event that ended there.
+    Only for whoever holds the thread. The metadata in `config` stays with the new head, so that a
+    crash right after it finds the event that ended there.
     """
     snapshot = await graph.aget_state(config)
     if snapshot.tasks or snapshot.interrupts or not snapshot.values:

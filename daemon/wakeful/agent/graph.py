@@ -1,4 +1,4 @@
-"""From an agent folder to a graph. ONE function makes the middleware of every agent, sub-agents included."""
+"""From an agent folder to a graph. ONE function makes the middleware of every agent in it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from wakeful.tool import Traits
 MAIN = "main"
 HELPER = "general-purpose"
 HELPER_DESCRIPTION = (
-    "A helper with the same tools as you and a context of its own. Hand it a self-contained piece of work that "
-    "would fill your own context: a search through many files, a comparison, a longer study. It sees only what you "
-    "write into the description, and answers once."
+    "A helper with the same tools as you and a context of its own. Hand it a self-contained piece "
+    "of work that would fill your own context: a search through many files, a comparison, a longer "
+    "study. It sees only what you write into the description, and answers once."
 )
 SILENT = ("PatchToolCallsMiddleware", "_ParentNotifierMiddleware")  # defaults with a node each
 LARGE_RESULT = 20_000  # tokens of a tool's result that go to a file instead

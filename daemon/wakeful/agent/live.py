@@ -1,6 +1,6 @@
-"""The live context: who the agent is, what it knows how to do and remembers, re-read at every model call.
+"""The live context: who the agent is, what it can and what it remembers, new at each model call.
 
-Nothing of it is stored in a checkpoint, so an edit reaches threads that exist, and costs them nothing.
+Nothing of it is stored in a checkpoint: an edit reaches threads that exist, and costs them nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ IMAGES_LIMIT = (
     8  # the newest images that are shown again at each call; older ones stay in the workspace
 )
 
-HOUSE = f"""Your file tools work in a workspace of your own that lasts; `{LIBRARY}` holds the installed skills,
-read-only. You are reached through a daemon: whoever wrote gets the text of your last message and nothing else, so
-put the whole answer there."""
+HOUSE = f"""Your file tools work in a workspace of your own that lasts; `{LIBRARY}` holds the
+installed skills, read-only. You are reached through a daemon: whoever wrote gets the text of your
+last message and nothing else, so put the whole answer there."""
 
 
 class Snapshot(Protocol):
@@ -45,7 +45,7 @@ class Artefacts(Protocol):
 
 
 class Live:
-    """What one agent is told. `prompt` gives a sub-agent's own text; the main agent's is AGENTS.md."""
+    """What one agent is told. `prompt`: a sub-agent's own text; without one it is AGENTS.md."""
 
     def __init__(
         self,

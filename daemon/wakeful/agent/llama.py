@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 KEY = "WAKEFUL_LOCAL_KEY"
 READY = "wakeful-local-model-ready"
@@ -20,6 +21,7 @@ def main() -> None:
     path, port, context = sys.argv[1:4]
     params = xllamacpp.CommonParams()
     params.model.path = path
+    params.model_alias = {Path(path).stem}
     params.hostnames = ["127.0.0.1"]
     params.port = int(port)
     params.n_ctx = int(context)

@@ -1,4 +1,4 @@
-"""From the state of a graph thread to what the worker commits: a reply, a silence, a notice or a question."""
+"""From the state of a thread to what the worker commits: reply, silence, notice or question."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Stand-ins for default middleware: the same name, and no graph node.
 
-Every node is a superstep and a checkpoint row. What these defaults do in a node of their own is done elsewhere:
-dangling calls are closed before a message is added, and nobody waits for a parent's notification here.
+Every node is a superstep and a checkpoint row. What these defaults do in a node of their own is
+done elsewhere: dangling calls are closed before a message is added, and no parent waits for news.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Quiet(AgentMiddleware[Any, Any, Any]):
 
 
 class UnsupportedContentMiddleware(_UnsupportedContentMiddleware[Any, Any]):
-    """The last stop before the model: content that it cannot take becomes a notice, tools become schemas.
+    """The last stop before the model: what it cannot read becomes a notice, tools become schemas.
 
     The default looks into every message; here one look at its type passes plain text. Schemas are
     converted once per set of tools instead of once per call.

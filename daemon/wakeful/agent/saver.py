@@ -1,7 +1,7 @@
-"""The checkpointer: LangGraph's SQLite saver, on the store's database thread instead of one of its own.
+"""The checkpointer: LangGraph's SQLite saver, on the store's database thread.
 
-It shares the engine's group commit, refuses to write for a run whose lease is over, and remembers where a
-thread ended, so that the next event of a busy thread starts without reading anything.
+It shares the engine's group commit, refuses to write for a run whose lease is over, and remembers
+where a thread ended, so that the next event of a busy thread starts without reading anything.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Database(Protocol):
 
 @dataclass(slots=True)
 class Head:
-    """Where a thread ended. `fence` is that of the claim that ended there; only its successor may use it."""
+    """Where a thread ended, under which claim; only the very next claim may go on from it."""
 
     fence: int
     tuple: CheckpointTuple
@@ -77,7 +77,7 @@ class Saver(AsyncSqliteSaver):
             self._drop(next(iter(self._heads)))
 
     def is_warm(self, thread_id: str, fence: int) -> bool:
-        """True when the claim before this one ended here, finished, and nobody else had the thread since."""
+        """True when the claim before this one finished here: nobody else had the thread since."""
         head = self._heads.get(thread_id)
         if head is not None and head.fence + 1 == fence:
             return True
@@ -238,7 +238,7 @@ class Saver(AsyncSqliteSaver):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """The checkpoints of one thread, newest first; read at once, so that nothing is held meanwhile."""
+        """The checkpoints of one thread, newest first; read at once, nothing is held meanwhile."""
         if config is None or filter or before:
             raise NotImplementedError("only the history of one thread can be listed")
         thread_id, ns, _ = _place(config)
@@ -267,7 +267,7 @@ class Saver(AsyncSqliteSaver):
         )
 
     def _check_lease(self) -> None:
-        """A worker past its deadline writes no checkpoint: the thread may be somebody else's by now."""
+        """A worker past its deadline writes nothing: the thread may be somebody else's by now."""
         run = run_.get()
         if run is not None and run.clock.boot() > run.claim.deadline:
             raise LeaseLost

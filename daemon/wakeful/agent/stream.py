@@ -1,8 +1,8 @@
-"""The way of a run for those who watch: the main agent's text as it comes. Sub-agents' text never leaves them."""
+"""A run for those who watch: the main agent's text as it comes; sub-agents' never leaves them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from langchain_core.messages import AIMessageChunk
@@ -26,9 +26,10 @@ async def stream(
     """Run the graph and tell each piece of text; returns the last state, as `ainvoke` does."""
     values: dict[str, Any] = {}
     interrupts: list[Any] = []
-    async for mode, chunk in graph.astream(
+    parts: AsyncIterator[Any] = graph.astream(
         given, config, stream_mode=["messages", "values"], durability="sync", control=control
-    ):
+    )
+    async for mode, chunk in parts:
         if mode == "messages":
             _tell(run, *chunk)
         elif "__interrupt__" in chunk:

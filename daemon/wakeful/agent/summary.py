@@ -49,7 +49,7 @@ class SummarizationMiddleware(_SummarizationMiddleware):
 
 
 def trigger(model: BaseChatModel, context: int) -> int:
-    """Tokens above which a thread is summarised: what the settings say, or less when the model takes less."""
+    """Tokens above which a thread is summarised: the settings', or less if the model takes less."""
     profile = getattr(model, "profile", None)
     window = profile.get("max_input_tokens") if isinstance(profile, dict) else None
     return min(context, int(window * PROFILE_SHARE)) if isinstance(window, int) else context
@@ -62,10 +62,8 @@ def count(messages: Iterable[MessageLikeRepresentation], tools: Any = None) -> i
 
 def _tokens(message: Any) -> int:
     content = message.content
-    if isinstance(content, str):
-        chars = len(content)
-    else:
-        chars = sum(_block(block) for block in content)
+    text = isinstance(content, str)
+    chars = len(content) if text else sum(_block(block) for block in content)
     for call in getattr(message, "tool_calls", ()):
         chars += sum(len(str(value)) + len(key) for key, value in call["args"].items()) + 20
     return chars // CHARS_PER_TOKEN + MESSAGE_TOKENS

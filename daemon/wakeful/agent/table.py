@@ -1,4 +1,4 @@
-"""The crash table: from what a graph thread holds to what must be done with it. Pure, so that each row is a test."""
+"""The crash table: what a graph thread holds, and what must be done with it. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens around every model call of every agent: the live context before it, limits, and a look at the answer."""
+"""Around every model call of every agent: the live context, the limits, a look at the answer."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Thinking(AgentMiddleware[Any, Any, Any]):
             answer = answer_in(response)
             return response
         finally:
-            usage = (answer.usage_metadata if answer is not None else None) or {}
+            usage: Any = (answer.usage_metadata if answer is not None else None) or {}
             run.steps.append(
                 Step(
                     kind="model",

@@ -1,4 +1,4 @@
-"""`write_todos`: the plan of a long piece of work, with its whole guidance in the tool's description."""
+"""`write_todos`: the plan of a longer piece of work; the whole guidance is its description."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 from pydantic import BaseModel
 
-GUIDANCE = """Write down the plan of a longer piece of work and keep it up to date. The people you work for see it.
+GUIDANCE = """Write down the plan of a longer piece of work and keep it up to date. The people you
+work for see it.
 
-Use it when the work has three or more real steps, when several things were asked for at once, when a plan was
-asked for, or when you expect that what you find will change what comes next. Do not use it for a question, a
-greeting or anything that one or two tool calls settle: then just do it.
+Use it when the work has three or more real steps, when several things were asked for at once,
+when a plan was asked for, or when you expect that what you find will change what comes next. Do
+not use it for a question, a greeting or anything that one or two tool calls settle: then just do
+it.
 
 How:
 - Each call replaces the whole list. Send every item, those that are finished too.
-- An item is one outcome that can be checked ("Compare the three invoices"), not a mood ("Think").
-- `status` is "pending", "in_progress" or "completed". Begin with the first item "in_progress"; as long as
-  anything is left, at least one item is. Several are when they really run side by side, such as sub-agents.
-- Mark an item "completed" at once when it is done, not several at the end, and only when it is wholly done. If an
-  error, a missing permission or a missing answer stops you, it stays "in_progress", and a new item says what is
-  needed.
+- An item is one outcome that can be checked ("Compare the three invoices"), not a mood
+  ("Think").
+- `status` is "pending", "in_progress" or "completed". Begin with the first item "in_progress";
+  as long as anything is left, at least one item is. Several are when they really run side by
+  side, such as sub-agents.
+- Mark an item "completed" at once when it is done, not several at the end, and only when it is
+  wholly done. If an error, a missing permission or a missing answer stops you, it stays
+  "in_progress", and a new item says what is needed.
 - Change the plan when you learn something: add what turned up, drop what nobody needs any more.
 - Call it once in a message, never twice side by side: the second would replace the first.
 
-The list is not the answer. When the work is done, write the answer itself as a message after the last call."""
-
-TWICE = (
-    "Error: write_todos was called more than once in this message. Send one list with everything."
-)
+The list is not the answer. When the work is done, write the answer itself as a message after the
+last call."""
 
 
 class Todos(BaseModel):

@@ -1,4 +1,4 @@
-"""From a function in tools/ to a tool of the model; the `Call` parameter stays between us and the function."""
+"""From a function in tools/ to a tool of the model; its `Call` parameter is ours to fill in."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The agent's workspace: files that are replaced whole or not at all, and never over somebody's head.
+"""The agent's workspace: files are replaced whole or not at all, and never over somebody's head.
 
-A write, edit or delete is refused when the file has changed since *this* agent of *this* thread last saw it.
-Two sub-agents that work on one file so lose nothing silently: the slower one is told, reads, merges, retries.
-What was seen is kept in memory only; after a restart a file must be read once more, which is the safe side.
+A write, edit or delete is refused when the file has changed since *this* agent of *this* thread
+last saw it. Two sub-agents on one file lose nothing silently: the slower one is told, reads, merges
+and retries. What was seen is kept in memory; after a restart a file must be read once more.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ R = TypeVar("R", ReadResult, WriteResult, EditResult, DeleteResult)
 
 UNREAD = "Error: '{path}' exists already and you have not read it. Read it first, then decide."
 CHANGED = (
-    "Error: '{path}' has changed since you last read it: somebody else wrote it, or it was removed. "
-    "Read it again, merge your change into what is there now, and retry."
+    "Error: '{path}' has changed since you last read it: somebody else wrote or removed it. Read "
+    "it again, merge your change into what is there now, and retry."
 )
 
 
@@ -121,7 +121,7 @@ class Workspace(FilesystemBackend):
         *,
         same: str | None = None,
     ) -> R:
-        """Do it unless the file is another one than this agent knows. `same`: a digest that is fine anyway."""
+        """Do it unless the file is not as this agent knows it. `same`: a digest that is fine."""
         with self._lock:
             try:
                 now = self._digest(file_path)

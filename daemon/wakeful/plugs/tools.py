@@ -12,7 +12,7 @@ from wakeful.plugs.values import ToolPlug
 from wakeful.tool import MARK, Call, traits
 
 # What every agent has from its own middleware.
-_FILE_TOOLS = ("ls", "read_file", "write_file", "edit_file", "delete_file", "glob", "grep")
+_FILE_TOOLS = ("ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep")
 TAKEN = frozenset({"write_todos", "task", "execute", *_FILE_TOOLS})
 _PLAIN = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 

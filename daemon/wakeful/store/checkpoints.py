@@ -126,7 +126,9 @@ def forget(session: Session, thread_id: str) -> None:
 
 def keep_one(session: Session, thread_id: str, id: str) -> int:
     """Delete every checkpoint of a graph thread but this one, which must hold the whole state."""
-    gone = [session.raw.execute(statement, (thread_id, id)).rowcount for statement in KEEP_ONE]
+    gone: list[int] = [
+        session.raw.execute(statement, (thread_id, id)).rowcount for statement in KEEP_ONE
+    ]
     session.writes += sum(max(count, 0) for count in gone)
     return max(gone[0], 0)
 
