@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from wakeful.events import Fault
-from wakeful.plugs.schedules import parse
+from wakeful.plugs.schedules import parse, unread
 from wakeful.schedule import Rule
 from wakeful.schedule.fires import utc_time
 
@@ -216,3 +216,9 @@ def test_the_digest_is_that_of_the_time(folder: Folder) -> None:
     assert nine != digest("cron: 0 10 * * *")
     assert nine != digest("cron: 0 9 * * *", zone="Europe/Berlin")
     assert digest("every: 1h") == digest("every: 60m") == digest("every: 1h", zone="Europe/Berlin")
+
+
+def test_a_schedule_with_a_fault_is_there_but_cannot_be_used() -> None:
+    files = {"schedules/a.md": False, "schedules/b/rules.py": False, "schedules/c.md": True}
+    faults = [Fault(file=file, message="", warning=only) for file, only in files.items()]
+    assert unread([*faults, Fault(file="agent.toml", message="")]) == {"a", "b"}

@@ -84,15 +84,17 @@ class Books:
         """Fire a schedule into the inbox; one with code of its own needs the daemon's hosts."""
         from wakeful.clock import Timekeeper
         from wakeful.plugs import Folder
+        from wakeful.plugs.schedules import unread
         from wakeful.service.time import SystemClock
 
-        rules = Folder(self._home, self._settings).scan().schedules
+        snapshot = Folder(self._home, self._settings).scan()
+        rules, kept = snapshot.schedules, unread(snapshot.faults)
         if any(rule.name == name and rule.run for rule in rules):
             raise Fail(f"{name} is Python and runs in the daemon; start it first.", UNAVAILABLE)
 
         async def fire(store: Store) -> int:
             keeper = Timekeeper(store, SystemClock(), _nobody)
-            await keeper.use(rules)
+            await keeper.use(rules, kept=kept)
             return await keeper.run_now(name)
 
         return self._write(fire)

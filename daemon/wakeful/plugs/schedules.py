@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -34,6 +34,12 @@ def parse(path: Path, *, default_zone: str = "UTC") -> Rule | list[Fault]:
     except HandlerFaulty as error:
         return [error.fault]
     return draft.faults or rule
+
+
+def unread(faults: Iterable[Fault]) -> set[str]:
+    """Names of schedules whose files are there, but cannot be used now."""
+    wrong = (Path(fault.file).parts for fault in faults if not fault.warning)
+    return {Path(parts[1]).stem for parts in wrong if len(parts) > 1 and parts[0] == "schedules"}
 
 
 @dataclass
