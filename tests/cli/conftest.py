@@ -86,14 +86,15 @@ def write_agent(home: Path) -> Path:
 @contextmanager
 def running(home: Path) -> Iterator[subprocess.Popen[str]]:
     """`wakeful run` on a port of its own, from the line that says so to its end."""
-    daemon = subprocess.Popen(
-        [sys.executable, "-m", "wakeful", "run", str(home)],
-        env={**os.environ, "WAKEFUL_SERVER__BIND": "127.0.0.1:0"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=(home.parent / "daemon.log").open("a"),
-        text=True,
-    )
+    with (home.parent / "daemon.log").open("a") as log:
+        daemon = subprocess.Popen(
+            [sys.executable, "-m", "wakeful", "run", str(home)],
+            env={**os.environ, "WAKEFUL_SERVER__BIND": "127.0.0.1:0"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
     try:
         assert daemon.stdout is not None
         first = daemon.stdout.readline()
