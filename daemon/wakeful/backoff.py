@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt: one arithmetic for events, replies and parts of the daemon."""
+"""How long to wait before the next attempt: one arithmetic for events, replies and parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Backoff:
     cap: float
 
     def delay(self, failures: int, *, chance: float | None = None) -> float:
-        """The wait after the n-th failure in a row (n begins at 1); `chance` in 0..1 replaces the dice."""
+        """The wait after the n-th failure in a row, from 1; `chance` in 0..1 replaces the dice."""
         dice = random.random() if chance is None else chance
         plain = min(self.cap, self.first * 2.0 ** min(max(failures, 1) - 1, 32))
         return plain * (1 - JITTER + 2 * JITTER * dice)

@@ -82,7 +82,8 @@ def test_installed_beside_python_daemon_and_django_channels(built: Path, tmp_pat
         "assert daemon.DaemonContext and channels.__version__\n"
         "from importlib.resources import files\n"
         "inside = files('wakeful.builtin')\n"
-        "for name in ('channels', 'schedules', 'skills', 'tools'): assert (inside / name).is_dir(), name\n"
+        "names = ('channels', 'schedules', 'skills', 'tools')\n"
+        "assert all((inside / name).is_dir() for name in names)\n"
     )
     subprocess.run([python, "-c", code], check=True, cwd=tmp_path)
     home = tmp_path / "my-agent"

@@ -1,4 +1,4 @@
-"""A private PostgreSQL server for the tests that want one: started on the first use, gone at the end."""
+"""A private PostgreSQL server for the tests: started on its first use, gone at the end."""
 
 from __future__ import annotations
 
