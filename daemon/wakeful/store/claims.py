@@ -15,9 +15,11 @@ from wakeful.store.query import Query, Row, Session
 inbox, thread, wait, outbox = schema.inbox, schema.thread, schema.wait, schema.outbox
 _t = thread.c
 
+_running = (_t.state == const("running"), _t.head_seq.is_not(None))
+
 _due = (
     select(_t.thread_key)
-    .where(_t.state == const("ready"), _t.ready_at <= num("now"))
+    .where(_t.state == const("ready"), _t.head_seq.is_not(None), _t.ready_at <= num("now"))
     .order_by(_t.head_seq)
     .limit(bindparam("free", type_=Integer()))
     .with_for_update(skip_locked=True)
@@ -33,7 +35,6 @@ CLAIM = Query(
         lease_until=num("until"),
         fence=_t.fence + literal_column("1"),
         claims=_t.claims + literal_column("1"),
-        updated_at=num("now"),
     )
     .returning(
         _t.thread_key,
@@ -79,20 +80,14 @@ NEXT_DUE = Query(
 # Is anything ready that had no room in this claim?
 READY_NOW = Query(
     select(_t.thread_key)
-    .where(_t.state == const("ready"), _t.ready_at <= num("now"))
+    .where(_t.state == const("ready"), _t.head_seq.is_not(None), _t.ready_at <= num("now"))
     .limit(literal_column("1"))
 )
 
 BEAT = Query(
-    update(thread)
-    .where(_t.state == const("running"), _t.lease_owner == txt("owner"))
-    .values(lease_until=num("until"))
+    update(thread).where(*_running, _t.lease_owner == txt("owner")).values(lease_until=num("until"))
 )
-MINE = Query(
-    select(_t.thread_key, _t.fence).where(
-        _t.state == const("running"), _t.lease_owner == txt("owner")
-    )
-)
+MINE = Query(select(_t.thread_key, _t.fence).where(*_running, _t.lease_owner == txt("owner")))
 BEAT_MAIL = Query(
     update(outbox)
     .where(outbox.c.state == const("sending"), outbox.c.lease_owner == txt("owner"))
@@ -103,7 +98,7 @@ BEAT_MAIL = Query(
 RECOVER = Query(
     update(thread)
     .where(
-        _t.state == const("running"),
+        *_running,
         or_(num("all") == literal_column("1"), _t.lease_until < num("now")),
     )
     .values(
@@ -120,6 +115,7 @@ UNSTICK = Query(
     update(thread)
     .where(
         _t.state == const("ready"),
+        _t.ready_at > literal_column("0"),
         _t.ready_at > num("limit"),
         _t.attempts > literal_column("0"),
     )

@@ -15,7 +15,7 @@ from wakeful.store.query import Dialect, Driver
 
 BUSY_TIMEOUT = 30_000  # ms
 CACHE = 8_000  # KiB per connection
-WAL_PAGES = 1_000  # pages in the write-ahead log before SQLite folds it back
+WAL_PAGES = 4_000  # pages in the write-ahead log before SQLite folds it back
 Sync = Literal["FULL", "NORMAL"]
 
 

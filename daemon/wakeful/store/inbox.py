@@ -54,7 +54,13 @@ PLACE = Query(select(inbox.c.thread_key).where(inbox.c.seq == num("seq")))
 
 # Take back an event that turned out to be there already, and the names it took.
 FORGET = Query(delete(inbox).where(inbox.c.seq == num("seq")))
-UNNAME = Query(delete(identity).where(identity.c.seq == num("seq")))
+UNNAME = Query(
+    delete(identity).where(
+        identity.c.source == txt("source"),
+        identity.c.key == txt("key"),
+        identity.c.seq == num("seq"),
+    )
+)
 
 _fresh = insert(thread).values(
     thread_key=txt("thread_key"),
@@ -148,9 +154,9 @@ def _take_names(s: Session, event: Event, seq: int) -> Accepted | None:
         if s.run(NAME, source=event.source, key=key, seq=seq):
             continue
         known: int = s.scalar(NAMED, source=event.source, key=key)
-        s.run(UNNAME, seq=seq)
         s.run(FORGET, seq=seq)
         for other in event.keys:
+            s.run(UNNAME, source=event.source, key=other, seq=seq)
             s.run(NAME, source=event.source, key=other, seq=known)
         return Accepted(known, s.scalar(PLACE, seq=known) or event.thread_key, duplicate=True)
     return None

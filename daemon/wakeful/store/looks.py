@@ -19,7 +19,7 @@ _n = bindparam("n", type_=Integer())
 _last: Label[str] = (
     select(_m.text)
     .where(_m.thread_key == _t.thread_key)
-    .order_by(_m.id.desc())
+    .order_by(_m.event_seq.desc(), _m.id.desc())
     .limit(literal_column("1"))
     .scalar_subquery()
     .label("last_text")
@@ -41,7 +41,12 @@ THREADS_BEFORE = Query(
     .limit(_n)
 )
 
-_messages = select(message).where(_m.thread_key == txt("k")).order_by(_m.id.desc()).limit(_n)
+_messages = (
+    select(message)
+    .where(_m.thread_key == txt("k"))
+    .order_by(_m.event_seq.desc(), _m.id.desc())
+    .limit(_n)
+)
 MESSAGES = Query(_messages)
 MESSAGES_BEFORE = Query(_messages.where(_m.event_seq < num("seq")))
 
@@ -56,7 +61,7 @@ _shown: Label[str] = case(
 ).label("shown")
 _said: Label[str] = (
     select(_m.text)
-    .where(_m.event_seq == _i.seq, _m.role == const("user"))
+    .where(_m.thread_key == _i.thread_key, _m.event_seq == _i.seq, _m.role == const("user"))
     .order_by(_m.id)
     .limit(literal_column("1"))
     .scalar_subquery()
@@ -73,7 +78,7 @@ RUN = Query(_runs.where(_i.seq == num("seq")))
 RUNS = Query(_runs.order_by(_i.seq.desc()).limit(_n))
 RUNS_IN = Query(_runs.where(_shown.element == txt("st")).order_by(_i.seq.desc()).limit(_n))
 
-STEPS = Query(select(step).where(step.c.event_seq == num("seq")).order_by(step.c.id))
+STEPS = Query(select(step).where(step.c.event_seq == num("seq")).order_by(step.c.fence, step.c.n))
 REPLIES = Query(select(outbox).where(_o.event_seq == num("seq")).order_by(_o.id))
 ANSWERS = Query(
     select(_o.payload, _o.address)
@@ -82,7 +87,7 @@ ANSWERS = Query(
 )
 SPOKEN = Query(
     select(_m.text)
-    .where(_m.event_seq == num("seq"), _m.role == const("assistant"))
+    .where(_m.thread_key == txt("k"), _m.event_seq == num("seq"), _m.role == const("assistant"))
     .order_by(_m.id.desc())
     .limit(literal_column("1"))
 )
@@ -136,5 +141,5 @@ def reply_text(s: Session, row: Row) -> str | None:
     parts = [text_of(one["payload"]) for one in rows if one["address"] == rows[0]["address"]]
     if any(parts):
         return "\n\n".join(part for part in parts if part)
-    spoken: str | None = s.scalar(SPOKEN, seq=row["seq"])
+    spoken: str | None = s.scalar(SPOKEN, k=row["thread_key"], seq=row["seq"])
     return spoken

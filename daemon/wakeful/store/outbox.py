@@ -103,6 +103,7 @@ ROW = Query(select(outbox, _shown).where(_o.id == num("i")))
 DOUBTFUL = Query(
     select(outbox, _shown)
     .where(
+        literal_column("state IN ('queued', 'sending')"),  # so that the lanes' index is used
         _o.state == const("sending"),
         _o.lease_owner.is_distinct_from(txt("owner")),
         or_(num("all") == literal_column("1"), _o.lease_until < num("now")),
@@ -252,13 +253,14 @@ class Outbox(Part):
 
         def end(s: Session) -> bool:
             s.run(END, i=reply.id, to="sent", receipt=receipt.id, at=0, error=None, ended=s.now)
-            if reply.kind != "ask":
+            if reply.kind != "ask" and reply.thread_key.startswith("schedule/"):
                 s.run(DELIVERED, seq=reply.event_seq, delivery="sent")
             if receipt.thread_key and receipt.thread_key != reply.thread_key:
                 seed_thread(s, reply, receipt.thread_key)
             return s.one(LANE, k=reply.thread_key, address=reply.address) is not None
 
-        if await self.db.run(end, lane=reply.thread_key, late=self.wake_mail):
+        # Not synced by itself: a lost receipt makes the reply doubtful, and it is looked up.
+        if await self.db.run(end, durable=False, lane=reply.thread_key, late=self.wake_mail):
             self.wake_mail()
 
     async def resend(self, reply: Reply, error: str, *, at: int) -> None:

@@ -42,7 +42,7 @@ _t, _i, _w = thread.c, inbox.c, wait.c
 GUARD = Query(
     update(thread)
     .where(_t.thread_key == txt("k"), _t.fence == num("f"), _t.state == const("running"))
-    .values(updated_at=num("now"))
+    .values(fence=_t.fence)
 )
 
 # The event has ended, and with it those that joined it.
@@ -139,8 +139,11 @@ FIRED = Query(
 )
 
 STEP = Query(
-    insert(step).values(
+    insert(step)
+    .values(
         event_seq=num("event_seq"),
+        fence=num("fence"),
+        n=num("n"),
         kind=txt("kind"),
         agent=txt("agent"),
         name=txt("name"),
@@ -152,6 +155,7 @@ STEP = Query(
         ok=num("ok"),
         summary=txt("summary"),
     )
+    .on_conflict_do_nothing()
 )
 
 MERGE = Query(
@@ -262,7 +266,7 @@ class Outcomes(Outbox):
         """Is this claim the thread's newest?"""
 
         def look(s: Session) -> bool:
-            return s.run(GUARD, k=claim.thread_key, f=claim.fence, now=s.now) == 1
+            return s.run(GUARD, k=claim.thread_key, f=claim.fence) == 1
 
         return await self.db.run(look, durable=False, lane=claim.thread_key)
 
@@ -298,7 +302,7 @@ class Outcomes(Outbox):
 
 def guard(s: Session, claim: Claim) -> None:
     """Lock the thread's row; raises LeaseLost when another claim came after this one."""
-    if s.run(GUARD, k=claim.thread_key, f=claim.fence, now=s.now) != 1:
+    if s.run(GUARD, k=claim.thread_key, f=claim.fence) != 1:
         raise LeaseLost
 
 
@@ -373,10 +377,12 @@ def _spoken(replies: Sequence[Outgoing], now: int) -> tuple[Message, ...]:
 
 
 def _trail(s: Session, claim: Claim, steps: Sequence[Step], messages: Sequence[Message]) -> None:
-    for one in steps:
+    for n, one in enumerate(steps):
         s.run(
             STEP,
             event_seq=claim.seq,
+            fence=claim.fence,
+            n=n,
             kind=one.kind,
             agent=one.agent,
             name=one.name,

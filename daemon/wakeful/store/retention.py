@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import Delete, Integer, Update, and_, bindparam, delete, exists, or_, select, update
+from sqlalchemy import Delete, Integer, Update, and_, bindparam, delete, exists, select, update
 from sqlalchemy.sql.elements import ColumnElement, literal_column
 
 from wakeful.store import schema
@@ -23,7 +23,8 @@ PAGES = 2_000  # given back to the file system in one transaction
 inbox, identity, outbox, thread = schema.inbox, schema.identity, schema.outbox, schema.thread
 wait, effect, message, step = schema.wait, schema.effect, schema.message, schema.step
 firing, progress, audit, usage = schema.firing, schema.progress, schema.audit, schema.usage
-_before = num("before")
+_before, _cutoff = num("before"), num("cutoff")
+END = 1 << 62  # of all numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +56,21 @@ def _empty(column: ColumnElement[object], where: ColumnElement[bool]) -> Query:
     return Query(emptied)
 
 
-# Is the event of this row still being worked on, or its answer on the way?
+# The first event that is too young: rows are in order of arrival, nothing behind it is read.
+CUTOFF = Query(
+    select(inbox.c.seq)
+    .where(inbox.c.received_at >= _before)
+    .order_by(inbox.c.seq)
+    .limit(literal_column("1"))
+)
+
+
+# Is the event of this row still being worked on?
 def _open_event(seq: ColumnElement[int]) -> ColumnElement[bool]:
     return exists().where(inbox.c.seq == seq, inbox.c.done_at.is_(None))
 
 
-_ended = and_(inbox.c.done_at.is_not(None), inbox.c.done_at < _before)
-_not_told = or_(outbox.c.tell.is_not(None), _open_event(outbox.c.event_seq))
-_delivered = and_(outbox.c.ended_at.is_not(None), outbox.c.ended_at < _before, ~_not_told)
+_ended = and_(inbox.c.seq < _cutoff, inbox.c.done_at.is_not(None), inbox.c.done_at < _before)
 _waiting = exists().where(
     wait.c.event_seq == inbox.c.seq, literal_column("wait.state IN ('open', 'decided')")
 )
@@ -70,39 +78,39 @@ _unsent = exists().where(
     outbox.c.event_seq == inbox.c.seq,
     literal_column("outbox.state IN ('held', 'queued', 'sending')"),
 )
-
 _forgettable = and_(_ended, ~_waiting, ~_unsent)
-_named = exists().where(identity.c.seq == inbox.c.seq)
 _nameless = delete(identity).where(
-    identity.c.seq.in_(
-        select(inbox.c.seq)
-        .where(_forgettable, exists().where(identity.c.seq == inbox.c.seq).correlate(inbox))
-        .limit(bindparam("n", type_=Integer()))
-        .correlate(None)
-    )
+    identity.c.seq < _cutoff,
+    exists().where(inbox.c.seq == identity.c.seq, _forgettable),
+)
+_delivered = and_(
+    outbox.c.event_seq < _cutoff,
+    outbox.c.ended_at < _before,
+    outbox.c.tell.is_(None),
+    ~_open_event(outbox.c.event_seq),
 )
 _closed_waits = and_(
+    wait.c.event_seq < _cutoff,
     literal_column("state IN ('applied', 'expired', 'cancelled')"),
-    wait.c.created_at < _before,
     ~_open_event(wait.c.event_seq),
 )
 _old_effects = and_(
-    effect.c.done_at.is_not(None), effect.c.done_at < _before, ~_open_event(effect.c.event_seq)
+    effect.c.event_seq < _cutoff, effect.c.done_at < _before, ~_open_event(effect.c.event_seq)
 )
-_old_steps = and_(step.c.ended_at < _before, ~_open_event(step.c.event_seq))
+_old_steps = and_(step.c.event_seq < _cutoff, ~_open_event(step.c.event_seq))
 
 # What is cleared, which part of the policy it follows, and the statement that removes some rows.
 RULES: tuple[tuple[str, str, Query], ...] = (
     ("payloads", "payloads", _empty(inbox.c.seq, and_(_ended, inbox.c.payload != const("")))),
     ("replies", "sent", _drop(outbox.c.id, _delivered)),
     ("effects", "effects", _drop(effect.c.call_key, _old_effects)),
-    ("steps", "steps", _drop(step.c.id, _old_steps)),
+    ("steps", "steps", Query(delete(step).where(_old_steps))),
     ("messages", "messages", _drop(message.c.id, message.c["at"] < _before)),
     ("waits", "steps", _drop(wait.c.wait_id, _closed_waits)),
     ("audit", "messages", _drop(audit.c.id, audit.c["at"] < _before)),
     ("usage", "messages", _drop(usage.c.id, usage.c["at"] < _before)),
     ("identities", "identities", Query(_nameless)),
-    ("events", "identities", _drop(inbox.c.seq, and_(_forgettable, ~_named))),
+    ("events", "identities", _drop(inbox.c.seq, _forgettable)),
 )
 
 # The newest firing of a schedule stays, it is what the next one is counted from.
@@ -149,7 +157,8 @@ class Retaining(Part):
 
 def _batch(query: Query, before: int) -> Callable[[Session], int]:
     def some(s: Session) -> int:
-        return s.run(query, before=before, n=BATCH)
+        cutoff = s.scalar(CUTOFF, before=before)
+        return s.run(query, before=before, cutoff=END if cutoff is None else cutoff, n=BATCH)
 
     return some
 

@@ -71,7 +71,6 @@ inbox = Table(
 )
 partial("inbox_backlog", inbox.c.thread_key, inbox.c.seq, where="state = 'queued'")
 partial("inbox_merged", inbox.c.merged_into, where="merged_into IS NOT NULL")
-partial("inbox_done", inbox.c.done_at, where="done_at IS NOT NULL")
 
 identity = Table(
     "identity",
@@ -81,7 +80,6 @@ identity = Table(
     number("seq"),
     sqlite_with_rowid=False,
 )
-Index("identity_seq", identity.c.seq)
 
 thread = Table(
     "thread",
@@ -102,12 +100,11 @@ thread = Table(
     Column("owner", Text),
     number("notes", 0),  # outbox rows that its next run must be told of
     number("created_at"),
-    number("updated_at"),
+    number("updated_at"),  # when something last came in
+    sqlite_with_rowid=False,
 )
-partial("thread_ready", thread.c.head_seq, where="state = 'ready'")
+partial("thread_busy", thread.c.state, thread.c.head_seq, where="head_seq IS NOT NULL")
 partial("thread_later", thread.c.ready_at, where="state = 'ready' AND ready_at > 0")
-partial("thread_running", thread.c.lease_until, where="state = 'running'")
-Index("thread_updated", thread.c.updated_at)
 
 outbox = Table(
     "outbox",
@@ -142,9 +139,7 @@ partial(
     where="state IN ('queued', 'sending')",
 )
 partial("outbox_due", outbox.c.next_at, outbox.c.id, where="state = 'queued'")
-partial("outbox_sending", outbox.c.id, where="state = 'sending'")
 partial("outbox_tell", outbox.c.tell, where="tell IS NOT NULL")
-partial("outbox_ended", outbox.c.ended_at, where="ended_at IS NOT NULL")
 
 progress = Table(
     "progress",
@@ -194,9 +189,9 @@ effect = Table(
     Column("result", Text),
     number("started_at"),
     Column("done_at", BIG),
+    sqlite_with_rowid=False,
 )
 Index("effect_event", effect.c.event_seq)
-partial("effect_done", effect.c.done_at, where="done_at IS NOT NULL")
 
 message = Table(
     "message",
@@ -208,16 +203,15 @@ message = Table(
     words("name", ""),
     words("text"),
     number("at"),
-    sqlite_autoincrement=True,
 )
-Index("message_thread", message.c.thread_key, message.c.id)
-Index("message_event", message.c.event_seq)
+Index("message_thread", message.c.thread_key, message.c.event_seq)
 
 step = Table(
     "step",
     metadata,
-    serial("id"),
-    number("event_seq"),
+    Column("event_seq", BIG, primary_key=True, autoincrement=False),
+    Column("fence", BIG, primary_key=True, autoincrement=False),  # of the claim that it belongs to
+    Column("n", BIG, primary_key=True, autoincrement=False),
     words("kind"),
     words("agent"),
     words("name"),
@@ -229,9 +223,8 @@ step = Table(
     number("ok", 1),
     words("summary", ""),
     Column("artefact", Text),
-    sqlite_autoincrement=True,
+    sqlite_with_rowid=False,
 )
-Index("step_event", step.c.event_seq)
 
 schedule = Table(
     "schedule",
@@ -335,9 +328,7 @@ usage = Table(
     number("tokens_in", 0),
     number("tokens_out", 0),
     Column("cost", Float),
-    sqlite_autoincrement=True,
 )
-Index("usage_at", usage.c.at)
 
 audit = Table(
     "audit",
@@ -348,9 +339,7 @@ audit = Table(
     words("action"),
     words("subject"),
     words("detail", ""),
-    sqlite_autoincrement=True,
 )
-Index("audit_at", audit.c.at)
 
 meta = Table("meta", metadata, key("key"), words("value"))
 

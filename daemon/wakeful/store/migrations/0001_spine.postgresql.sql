@@ -20,7 +20,6 @@ CREATE TABLE inbox (
   PRIMARY KEY (seq)
 );
 CREATE INDEX inbox_backlog ON inbox (thread_key, seq) WHERE state = 'queued';
-CREATE INDEX inbox_done ON inbox (done_at) WHERE done_at IS NOT NULL;
 CREATE INDEX inbox_merged ON inbox (merged_into) WHERE merged_into IS NOT NULL;
 
 CREATE TABLE identity (
@@ -29,7 +28,6 @@ CREATE TABLE identity (
   seq BIGINT NOT NULL,
   PRIMARY KEY (source, key)
 );
-CREATE INDEX identity_seq ON identity (seq);
 
 CREATE TABLE thread (
   thread_key TEXT NOT NULL,
@@ -51,10 +49,8 @@ CREATE TABLE thread (
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (thread_key)
 );
+CREATE INDEX thread_busy ON thread (state, head_seq) WHERE head_seq IS NOT NULL;
 CREATE INDEX thread_later ON thread (ready_at) WHERE state = 'ready' AND ready_at > 0;
-CREATE INDEX thread_ready ON thread (head_seq) WHERE state = 'ready';
-CREATE INDEX thread_running ON thread (lease_until) WHERE state = 'running';
-CREATE INDEX thread_updated ON thread (updated_at);
 
 CREATE TABLE outbox (
   id BIGSERIAL NOT NULL,
@@ -80,9 +76,7 @@ CREATE TABLE outbox (
   CONSTRAINT outbox_once UNIQUE (event_seq, ordinal)
 );
 CREATE INDEX outbox_due ON outbox (next_at, id) WHERE state = 'queued';
-CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_lane ON outbox (thread_key, address, id) WHERE state IN ('queued', 'sending');
-CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'sending';
 CREATE INDEX outbox_tell ON outbox (tell) WHERE tell IS NOT NULL;
 
 CREATE TABLE progress (
@@ -135,7 +129,6 @@ CREATE TABLE effect (
   done_at BIGINT,
   PRIMARY KEY (call_key)
 );
-CREATE INDEX effect_done ON effect (done_at) WHERE done_at IS NOT NULL;
 CREATE INDEX effect_event ON effect (event_seq);
 
 CREATE TABLE message (
@@ -148,12 +141,12 @@ CREATE TABLE message (
   at BIGINT NOT NULL,
   PRIMARY KEY (id)
 );
-CREATE INDEX message_event ON message (event_seq);
-CREATE INDEX message_thread ON message (thread_key, id);
+CREATE INDEX message_thread ON message (thread_key, event_seq);
 
 CREATE TABLE step (
-  id BIGSERIAL NOT NULL,
   event_seq BIGINT NOT NULL,
+  fence BIGINT NOT NULL,
+  n BIGINT NOT NULL,
   kind TEXT NOT NULL,
   agent TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -165,9 +158,8 @@ CREATE TABLE step (
   ok BIGINT DEFAULT 1 NOT NULL,
   summary TEXT DEFAULT '' NOT NULL,
   artefact TEXT,
-  PRIMARY KEY (id)
+  PRIMARY KEY (event_seq, fence, n)
 );
-CREATE INDEX step_event ON step (event_seq);
 
 CREATE TABLE schedule (
   name TEXT NOT NULL,
@@ -278,7 +270,6 @@ CREATE TABLE usage (
   cost FLOAT,
   PRIMARY KEY (id)
 );
-CREATE INDEX usage_at ON usage (at);
 
 CREATE TABLE audit (
   id BIGSERIAL NOT NULL,
@@ -289,7 +280,6 @@ CREATE TABLE audit (
   detail TEXT DEFAULT '' NOT NULL,
   PRIMARY KEY (id)
 );
-CREATE INDEX audit_at ON audit (at);
 
 CREATE TABLE meta (
   key TEXT NOT NULL,

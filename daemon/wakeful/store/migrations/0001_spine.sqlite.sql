@@ -19,7 +19,6 @@ CREATE TABLE inbox (
   error TEXT
 );
 CREATE INDEX inbox_backlog ON inbox (thread_key, seq) WHERE state = 'queued';
-CREATE INDEX inbox_done ON inbox (done_at) WHERE done_at IS NOT NULL;
 CREATE INDEX inbox_merged ON inbox (merged_into) WHERE merged_into IS NOT NULL;
 
 CREATE TABLE identity (
@@ -29,7 +28,6 @@ CREATE TABLE identity (
   PRIMARY KEY (source, "key")
 )
  WITHOUT ROWID;
-CREATE INDEX identity_seq ON identity (seq);
 
 CREATE TABLE thread (
   thread_key TEXT NOT NULL,
@@ -50,11 +48,10 @@ CREATE TABLE thread (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (thread_key)
-);
+)
+ WITHOUT ROWID;
+CREATE INDEX thread_busy ON thread (state, head_seq) WHERE head_seq IS NOT NULL;
 CREATE INDEX thread_later ON thread (ready_at) WHERE state = 'ready' AND ready_at > 0;
-CREATE INDEX thread_ready ON thread (head_seq) WHERE state = 'ready';
-CREATE INDEX thread_running ON thread (lease_until) WHERE state = 'running';
-CREATE INDEX thread_updated ON thread (updated_at);
 
 CREATE TABLE outbox (
   id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -79,9 +76,7 @@ CREATE TABLE outbox (
   CONSTRAINT outbox_once UNIQUE (event_seq, ordinal)
 );
 CREATE INDEX outbox_due ON outbox (next_at, id) WHERE state = 'queued';
-CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX outbox_lane ON outbox (thread_key, address, id) WHERE state IN ('queued', 'sending');
-CREATE INDEX outbox_sending ON outbox (id) WHERE state = 'sending';
 CREATE INDEX outbox_tell ON outbox (tell) WHERE tell IS NOT NULL;
 
 CREATE TABLE progress (
@@ -134,25 +129,26 @@ CREATE TABLE effect (
   started_at INTEGER NOT NULL,
   done_at INTEGER,
   PRIMARY KEY (call_key)
-);
-CREATE INDEX effect_done ON effect (done_at) WHERE done_at IS NOT NULL;
+)
+ WITHOUT ROWID;
 CREATE INDEX effect_event ON effect (event_seq);
 
 CREATE TABLE message (
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  id INTEGER NOT NULL,
   thread_key TEXT NOT NULL,
   event_seq INTEGER,
   role TEXT NOT NULL,
   name TEXT DEFAULT '' NOT NULL,
   text TEXT NOT NULL,
-  at INTEGER NOT NULL
+  at INTEGER NOT NULL,
+  PRIMARY KEY (id)
 );
-CREATE INDEX message_event ON message (event_seq);
-CREATE INDEX message_thread ON message (thread_key, id);
+CREATE INDEX message_thread ON message (thread_key, event_seq);
 
 CREATE TABLE step (
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
   event_seq INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  n INTEGER NOT NULL,
   kind TEXT NOT NULL,
   agent TEXT NOT NULL,
   name TEXT NOT NULL,
@@ -163,9 +159,10 @@ CREATE TABLE step (
   cost FLOAT,
   ok INTEGER DEFAULT 1 NOT NULL,
   summary TEXT DEFAULT '' NOT NULL,
-  artefact TEXT
-);
-CREATE INDEX step_event ON step (event_seq);
+  artefact TEXT,
+  PRIMARY KEY (event_seq, fence, n)
+)
+ WITHOUT ROWID;
 
 CREATE TABLE schedule (
   name TEXT NOT NULL,
@@ -264,7 +261,7 @@ CREATE TABLE grant (
 );
 
 CREATE TABLE usage (
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  id INTEGER NOT NULL,
   at INTEGER NOT NULL,
   event_seq INTEGER,
   thread_key TEXT DEFAULT '' NOT NULL,
@@ -273,19 +270,19 @@ CREATE TABLE usage (
   model TEXT NOT NULL,
   tokens_in INTEGER DEFAULT 0 NOT NULL,
   tokens_out INTEGER DEFAULT 0 NOT NULL,
-  cost FLOAT
+  cost FLOAT,
+  PRIMARY KEY (id)
 );
-CREATE INDEX usage_at ON usage (at);
 
 CREATE TABLE audit (
-  id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  id INTEGER NOT NULL,
   at INTEGER NOT NULL,
   principal TEXT NOT NULL,
   action TEXT NOT NULL,
   subject TEXT NOT NULL,
-  detail TEXT DEFAULT '' NOT NULL
+  detail TEXT DEFAULT '' NOT NULL,
+  PRIMARY KEY (id)
 );
-CREATE INDEX audit_at ON audit (at);
 
 CREATE TABLE meta (
   "key" TEXT NOT NULL,
