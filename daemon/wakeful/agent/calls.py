@@ -44,8 +44,8 @@ OURS = {
 
 UNKNOWN = (
     "OUTCOME UNKNOWN: the daemon was interrupted while this call was running. It may have taken "
-    "effect, and it was not repeated. Find out whether it did before you call it again, or say that "
-    "you do not know."
+    "effect, and it was not repeated. Find out whether it did before you call it again, or say "
+    "that you do not know."
 )
 TWICE = (
     "Error: write_todos was called more than once in this message. Send one list with everything."

@@ -32,6 +32,7 @@ def main() -> None:
     params.ui = False
     server = xllamacpp.Server(params)
     print(READY, server.listening_address, flush=True)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads on
     sys.stdin.read()
     os._exit(0)  # the server's threads would take their time
 

@@ -142,6 +142,7 @@ class LocalServer:
     port: int = 0
     process: subprocess.Popen[str] | None = None
     closed: bool = False
+    respawned: threading.Event = field(default_factory=threading.Event)
 
     @property
     def url(self) -> str:
@@ -151,15 +152,21 @@ class LocalServer:
         self.port = self.port or _free_port()
         self._spawn()
         threading.Thread(target=self._watch, name="local-model", daemon=True).start()
-        atexit.register(self.close)
 
     def close(self) -> None:
         self.closed = True
+        self._drop()
+
+    def _drop(self) -> None:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
+            for pipe in (self.process.stdin, self.process.stdout):
+                if pipe is not None:
+                    pipe.close()
 
     def _spawn(self) -> None:
+        self._drop()
         command = [sys.executable, "-P", str(SERVER), str(self.path), str(self.port)]
         self.process = subprocess.Popen(
             [*command, str(self.context)],
@@ -190,11 +197,25 @@ class LocalServer:
             time.sleep(RESTART.delay(failures))
             try:
                 self._spawn()
+                self.respawned.set()
             except FolderFaulty as error:
                 log.error("%s", error)
 
 
+def running() -> list[LocalServer]:
+    """The servers of this process."""
+    return list(_servers.values())
+
+
+def close_all() -> None:
+    """End every server; the end of the process does it too."""
+    with _starting:
+        while _servers:
+            _servers.popitem()[1].close()
+
+
 _servers: dict[tuple[Path, int], LocalServer] = {}
+atexit.register(close_all)
 _starting = threading.Lock()
 
 
