@@ -48,7 +48,7 @@ def test_a_schedule_is_fired_into_the_inbox(cli: Cli) -> None:
 def test_an_unknown_schedule(cli: Cli) -> None:
     assert cli("schedules", "run", "evening").code == exits.UNKNOWN
     shown = cli("schedules", "next", "evening")
-    assert shown.code == exits.UNKNOWN and "there is morning-report" in shown.err
+    assert shown.code == exits.UNKNOWN and "there is housekeeping, morning-report" in shown.err
 
 
 def test_what_comes_next_is_shown_in_both_clocks(cli: Cli) -> None:
@@ -70,3 +70,19 @@ def test_what_has_not_ended_is_not_run_again(cli: Cli) -> None:
     cli("schedules", "run", "morning-report")
     shown = cli("replay", "1")
     assert shown.code == exits.FAILED and "has not ended" in shown.err
+
+
+def test_schedules_are_listed_before_a_daemon_has_seen_them(cli: Cli, home: Path) -> None:
+    (home / "schedules" / "sweep.md").write_text("---\nevery: 71m\n---\nSweep.\n")
+    rows = {row["name"]: row for row in cli("schedules", "--json").json}
+    assert rows["morning-report"]["next_at"].endswith("T08:00:00Z")
+    assert (rows["sweep"]["spec"]["every"], rows["sweep"]["next_at"]) == (4260, None)
+    assert "every 1h11m" in cli("schedules").out
+
+
+def test_an_interval_counts_from_where_the_store_says(cli: Cli, home: Path) -> None:
+    (home / "schedules" / "sweep.md").write_text("---\nevery: 71m\n---\nSweep.\n")
+    cli("schedules", "run", "sweep")
+    rows = {row["name"]: row for row in cli("schedules", "--json").json}
+    first, second = cli("schedules", "next", "sweep", "-n", "2", "--json").json
+    assert first["utc"] == rows["sweep"]["next_at"] < second["utc"]

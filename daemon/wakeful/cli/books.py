@@ -16,6 +16,8 @@ from wakeful.web.shapes import message_json, wait_json
 if TYPE_CHECKING:
     from wakeful.config import Settings
     from wakeful.host import Host
+    from wakeful.plugs import Snapshot
+    from wakeful.schedule import Rule
     from wakeful.store import Store
     from wakeful.store.view import Views as View
 
@@ -61,7 +63,11 @@ class Books:
         return [wait_json(one) for one in self._read(lambda view: view.waits(state=asked))]
 
     def schedules(self) -> list[Row]:
-        return self._read(lambda view: view.schedules())
+        """What the store knows, and what the folder holds that no daemon has seen yet."""
+        rows = self._read(lambda view: view.schedules())
+        known = {row["name"] for row in rows}
+        new = [rule for rule in self._snapshot().schedules if rule.name not in known]
+        return sorted([*rows, *map(_planned, new)], key=lambda row: str(row["name"]))
 
     def decide(self, wait: str, decision: Row) -> Row:
         made = Decision(
@@ -83,11 +89,10 @@ class Books:
     def run_schedule(self, name: str) -> int:
         """Fire a schedule into the inbox; one with code of its own needs the daemon's hosts."""
         from wakeful.clock import Timekeeper
-        from wakeful.plugs import Folder
         from wakeful.plugs.schedules import unread
         from wakeful.service.time import SystemClock
 
-        snapshot = Folder(self._home, self._settings).scan()
+        snapshot = self._snapshot()
         rules, kept = snapshot.schedules, unread(snapshot.faults)
         if any(rule.name == name and rule.run for rule in rules):
             raise Fail(f"{name} is Python and runs in the daemon; start it first.", UNAVAILABLE)
@@ -98,6 +103,11 @@ class Books:
             return await keeper.run_now(name)
 
         return self._write(fire)
+
+    def _snapshot(self) -> Snapshot:
+        from wakeful.plugs import Folder
+
+        return Folder(self._home, self._settings).scan()
 
     def _read(self, look: Callable[[View], Awaitable[T]]) -> T:
         from wakeful.store import open_reader
@@ -130,3 +140,23 @@ class Books:
 
 def _nobody(name: str) -> Host:
     raise Fail(f"{name} needs the daemon; start it first.", UNAVAILABLE)
+
+
+def _planned(rule: Rule) -> Row:
+    """A schedule that no daemon has armed, as the store would show it; intervals begin with one."""
+    from json import loads
+    from time import time_ns
+
+    from wakeful.schedule.fires import next_fires, utc_time
+    from wakeful.schedule.spec import to_spec
+
+    due = [] if rule.every else next_fires(rule, time_ns() // 1_000_000)
+    blank = dict.fromkeys(("paused_at", "last_at", "state", "outcome", "delivery", "event"))
+    return {
+        "name": rule.name,
+        "spec": loads(to_spec(rule)),
+        "origin": "file",
+        "owner": "",
+        "next_at": utc_time(due[0]) if due else None,
+        **blank,
+    }

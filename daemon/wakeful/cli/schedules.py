@@ -54,7 +54,8 @@ def coming(home: Path, json_: bool, name: str, count: int) -> None:
 
     from wakeful.schedule.fires import preview
 
-    found = preview(_rule(home, name), time_ns() // 1_000_000, count)
+    rule, now = _rule(home, name), time_ns() // 1_000_000
+    found = preview(rule, now, count, anchor=_anchor(home, rule, now))
     if json_:
         return show_json([{"local": one.local, "utc": one.utc, "note": one.note} for one in found])
     for one in found:
@@ -85,6 +86,22 @@ def _when(name: str, spec: dict[str, Any]) -> str:
     from wakeful.schedule.spec import when as in_words
 
     return in_words(from_spec(name, dumps(spec)))
+
+
+def _anchor(home: Path, rule: Rule, now: int) -> int:
+    """Where a schedule's intervals count from: its next time is known once a daemon has run."""
+    from wakeful.schedule.times import parse_at
+
+    if rule.every is None:
+        return 0
+    try:
+        rows = ask(home).schedules()
+    except Fail:
+        return now
+    for row in rows:
+        if row["name"] == rule.name and row["next_at"] and row["spec"].get("every") == rule.every:
+            return parse_at(row["next_at"], "UTC") - round(rule.every * 1000)
+    return now
 
 
 def _rule(home: Path, name: str) -> Rule:
