@@ -62,7 +62,7 @@ async def place(
         desk = Desk(
             store=store,
             clock=clock,
-            view=LiveView(store, updates, _nothing),
+            view=LiveView(store.view, updates, _nothing),
             artefacts=Artefacts(folder / "artefacts"),
             wake=store.work.set,
             post=store.mail.set,
