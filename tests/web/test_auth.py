@@ -3,9 +3,11 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.service.fakes import HandClock
+from tests.web.conftest import Site
 from wakeful.errors import Refused
 from wakeful.web import Auth
 from wakeful.web.auth import CODE_SECONDS, CODES_AT_ONCE, COOKIE_SECONDS, read_token
@@ -119,6 +121,12 @@ def test_a_cookie_ends_and_cannot_be_made_elsewhere() -> None:
     assert not door.knows("") and not door.knows("9999999999.x.y") and not door.knows("\udc80")
     clock.move(COOKIE_SECONDS + 1)
     assert not door.knows(cookie)
+
+
+async def test_the_token_buys_a_code(site: Site, client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/codes")
+    assert answer.status_code == 201
+    assert site.auth.redeem(answer.json()["code"])
 
 
 def test_two_daemons_on_one_host_have_cookies_of_different_names() -> None:

@@ -58,7 +58,7 @@ async def test_W7_a_duplicated_header_opens_nothing(site: Site) -> None:
 
 
 async def test_X15_what_is_open_without_a_token(site: Site, stranger: httpx.AsyncClient) -> None:
-    own = [*Api(site.host).routes(), *Page(site.host, site.auth, Pulse()).routes()]
+    own = [*Api(site.host, site.auth).routes(), *Page(site.host, site.auth, Pulse()).routes()]
     opened = set()
     for path in (route.path for route in own):
         for method in ("GET", "POST"):

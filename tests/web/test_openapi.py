@@ -13,7 +13,7 @@ PAGES = {"/", "/login", "/logout", "/static"}
 
 def routes(site: Site) -> set[tuple[str, str]]:
     found = set()
-    for route in Api(site.host).routes():
+    for route in Api(site.host, site.auth).routes():
         for method in (route.methods or set()) - {"HEAD"}:
             found.add((route.path, method.lower()))
     return found

@@ -7,6 +7,7 @@ COMMANDS = {
     "init": ("init:init", "Write a new agent folder."),
     "run": ("run:run", "Keep the agent of a folder awake, until you stop it."),
     "chat": ("chat:chat", "Talk with the running agent in the terminal."),
+    "console": ("console:console", "Print the page's address and a code for the browser."),
     "check": ("check:check", "Say everything that is wrong with an agent folder."),
     "status": ("status:status", "Say how the daemon is and what waits."),
     "threads": ("threads:threads", "List the conversations."),

@@ -87,6 +87,9 @@ class Daemon:
     def run_schedule(self, name: str) -> int:
         return int(self._row(f"/api/schedules/{name}/run", {})["event"])
 
+    def new_code(self) -> str:
+        return str(self._row("/api/codes", {})["code"])
+
     def _rows(self, path: str, under: str, **query: Any) -> list[Row]:
         return list(self._row(path, **query)[under])
 

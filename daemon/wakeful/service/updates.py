@@ -151,7 +151,8 @@ class Updates:
         else:
             made.extend(topic.tools.values())
             if topic.text:
-                made.append(Update(kind="text", event_seq=seq, text=topic.text))
+                whole = Update(kind="text", event_seq=seq, text=topic.text, detail="snapshot")
+                made.append(whole)
         detail = str(row.get("merged_into") or row.get("error") or "")
         made.append(Update(kind="state", event_seq=seq, text=state, detail=detail))
         return [(at, update) for update in made]

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from wakeful.events import Event
 from wakeful.host import Host
 from wakeful.web.answers import json_answer
+from wakeful.web.auth import CODE_SECONDS, Auth
 from wakeful.web.inputs import OPERATOR, NewMessage, event_number, new_decision, new_message, number
 from wakeful.web.openapi import document
 from wakeful.web.operations import Operations
@@ -24,8 +25,9 @@ STATES = ("open", "decided", "applied", "expired", "cancelled")
 class Api:
     """Handlers over one Host; each parses, asks, and shapes the answer."""
 
-    def __init__(self, host: Host, operations: Operations | None = None) -> None:
-        self._host, self._view, self._operations = host, host.view, operations
+    def __init__(self, host: Host, auth: Auth, operations: Operations | None = None) -> None:
+        self._host, self._view = host, host.view
+        self._auth, self._operations = auth, operations
 
     def routes(self) -> list[Route]:
         return [
@@ -43,6 +45,7 @@ class Api:
             Route("/api/schedules", self.schedules),
             Route("/api/schedules/{name}/run", self.run_schedule, methods=["POST"]),
             Route("/api/status", self.status),
+            Route("/api/codes", self.new_code, methods=["POST"]),
             Route("/api/openapi.json", self.openapi),
         ]
 
@@ -118,6 +121,10 @@ class Api:
 
     async def status(self, request: Request) -> Response:
         return json_answer(await self._view.status())
+
+    async def new_code(self, request: Request) -> Response:
+        """Who has the token may let a browser in."""
+        return json_answer({"code": self._auth.new_code(), "seconds": CODE_SECONDS}, 201)
 
     async def openapi(self, request: Request) -> Response:
         return json_answer(document())

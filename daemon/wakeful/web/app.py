@@ -19,6 +19,8 @@ from wakeful.web.operations import Operations
 from wakeful.web.page import Page
 from wakeful.web.pulse import Pulse
 
+CHANNELS_ONLY = ("/hooks/", "/slack/", "/oauth/")  # the paths that the world is told
+
 
 class App:
     """Sends a request to a mount or to the daemon's own pages. `closing` ends the streams."""
@@ -30,16 +32,26 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self
         mount = self._mounted.find(scope) if scope["type"] == "http" else None
-        if mount is None:
-            return await self._own(scope, receive, send)
-        await self._mounted.serve(mount, scope, receive, send)
+        if mount is not None:
+            await self._mounted.serve(mount, scope, receive, send)
+        elif self._mounted.expects(scope["path"]):
+            await self._mounted.missing(scope, receive, send)
+        else:
+            await self._own(scope, receive, send)
 
 
 class Mounted:
     """What channels have mounted: public paths prove themselves, others stand behind the gate."""
 
-    def __init__(self, mounts: Mounts, auth: Auth | None, *, public: bool, loopback: bool) -> None:
+    def __init__(
+        self, mounts: Mounts, auth: Auth | None, pulse: Pulse, *, public: bool, loopback: bool
+    ) -> None:
         self._mounts, self._auth, self._public, self._loopback = mounts, auth, public, loopback
+        self.missing = Edge(_Missing(pulse), limit=BODY_BYTES)
+
+    def expects(self, path: str) -> bool:
+        """Whether only a channel can serve this path."""
+        return self._public and path.startswith(CHANNELS_ONLY)
 
     def find(self, scope: Scope) -> Mount | None:
         path = scope["path"]
@@ -69,16 +81,30 @@ def build_app(
 
     `host` is the one named "console": what the API accepts is that channel's.
     """
-    api = Api(host, operations)
+    api = Api(host, auth, operations)
     page = Page(host, auth, pulse or Pulse())
     gate = Gate(Router([*api.routes(), *page.routes()]), auth, loopback=loopback)
     own = Edge(gate, limit=BODY_BYTES, seconds=body_seconds)
-    return App(own, Mounted(mounts, auth, public=serve_public, loopback=loopback))
+    mounted = Mounted(mounts, auth, pulse or Pulse(), public=serve_public, loopback=loopback)
+    return App(own, mounted)
 
 
-def build_public_app(mounts: Mounts) -> App:
+def build_public_app(mounts: Mounts, *, pulse: Pulse | None = None) -> App:
     """The listener that the world may reach: public mounts and nothing else."""
-    return App(Edge(_nothing, limit=BODY_BYTES), Mounted(mounts, None, public=True, loopback=False))
+    mounted = Mounted(mounts, None, pulse or Pulse(), public=True, loopback=False)
+    return App(Edge(_nothing, limit=BODY_BYTES), mounted)
+
+
+class _Missing:
+    """Stands in for a channel: one that is not open yet is worth another try."""
+
+    def __init__(self, pulse: Pulse) -> None:
+        self._pulse = pulse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._pulse.ready():
+            raise HTTPException(404, "There is nothing at this path.")
+        raise HTTPException(503, "This channel is not open yet; try again.", {"retry-after": "2"})
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -146,6 +146,7 @@ def _runs() -> Schema:
     runs = _answers(200, _object(runs=_list(OBJECT)), 400)
     state = _query("state", TEXT)
     fired = _answers(202, _object(event=EVENT), 400, 404, 501)
+    code = _object(code=TEXT, seconds={"type": "integer"})
     schedules = _answers(200, _object(schedules=_list(OBJECT)))
     return {
         "/api/runs": {"get": _get("runs", runs, _limit(50), state)},
@@ -153,6 +154,7 @@ def _runs() -> Schema:
         "/api/schedules": {"get": _get("schedules", schedules)},
         "/api/schedules/{name}/run": {"post": _post("run_schedule", fired, name)},
         "/api/status": {"get": _get("status", _answers(200, OBJECT))},
+        "/api/codes": {"post": _post("new_code", _answers(201, code))},
         "/api/openapi.json": {"get": _get("openapi", _answers(200, OBJECT))},
     }
 

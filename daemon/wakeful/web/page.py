@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import jinja2
@@ -63,7 +65,7 @@ class Page:
             "console.html",
             key=key,
             threads=threads,
-            state=thread.get("state") if thread else "",
+            event=_under_way(thread),
             messages=[message_json(one) for one in messages],
             waits=[wait_json(one) for one in await self._view.waits()],
             runs=await self._view.runs(limit=RUNS),
@@ -103,6 +105,13 @@ class Page:
 
     def _render(self, name: str, *, status: int = 200, **values: object) -> Response:
         return HTMLResponse(self._templates.get_template(name).render(values), status, HEADERS)
+
+
+def _under_way(thread: Mapping[str, Any] | None) -> Any:
+    """The event that runs, or will at once; the page follows it."""
+    if thread is None or thread.get("state") not in ("ready", "running"):
+        return ""
+    return thread.get("event") or ""
 
 
 def _pretty(value: object) -> str:

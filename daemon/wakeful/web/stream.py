@@ -17,6 +17,7 @@ from wakeful.host import View
 from wakeful.web.shapes import update_json
 
 PING_SECONDS = 15
+ENDED = frozenset({"done", "silent", "failed", "merged"})  # states after which nothing comes
 SEND_SECONDS = 30.0  # a reader that takes nothing for so long is cut off
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}\.[0-9]{1,18}")
 
@@ -31,32 +32,31 @@ def event_stream(view: View, seq: int, request: Request) -> EventSourceResponse:
 
 
 async def _frames(
-    updates: AsyncIterator[tuple[str, Update] | None],
+    updates: AsyncIterator[tuple[str, Update]],
 ) -> AsyncIterator[ServerSentEvent]:
+    """Without an `end` the daemon went down, and the reader comes back with its last id."""
     async with aclosing(updates) as found:  # type: ignore[type-var]
-        async for item in found:
-            if item is None:
-                return  # the daemon goes down: the reader comes back with its last id
-            yield frame(*item)
-    yield ServerSentEvent("{}", event="end", sep="\n")
+        async for id, update in found:
+            yield frame(id, update)
+            if update.kind == "state" and update.text in ENDED:
+                yield ServerSentEvent("{}", event="end", sep="\n")
+                return
 
 
 async def _until(
     closing: asyncio.Event, updates: AsyncIterator[tuple[str, Update]]
-) -> AsyncIterator[tuple[str, Update] | None]:
-    """The updates, and a None once the daemon closes."""
+) -> AsyncIterator[tuple[str, Update]]:
+    """The updates until they end, or the daemon closes."""
     shut = asyncio.ensure_future(closing.wait())
     step: asyncio.Future[tuple[str, Update] | None] | None = None
     try:
         while not closing.is_set():
             step = asyncio.ensure_future(_next(updates))
             await asyncio.wait({step, shut}, return_when=asyncio.FIRST_COMPLETED)
-            if not step.done():
-                break
-            if (item := step.result()) is None:
+            item = step.result() if step.done() else None
+            if item is None:
                 return
             yield item
-        yield None
     finally:
         pending: list[asyncio.Future[Any]] = [shut, step] if step else [shut]
         for one in pending:

@@ -26,7 +26,7 @@ function complain(place, sentence) {
 }
 
 async function call(path, body) {
-  const asked = { headers: { "content-type": "application/json" } };
+  const asked = { headers: { "content-type": "application/json", "wakeful-live": "1" } };
   if (body !== undefined) Object.assign(asked, { method: "POST", body: JSON.stringify(body) });
   const answer = await fetch(path, asked);
   const value = await answer.json();
@@ -37,40 +37,46 @@ async function call(path, body) {
 
 function follow(event) {
   const source = new EventSource(`/api/events/${event}/stream`);
-  const tools = new Map();
+  const calls = new Map();
   let text = null;
+  const on = (kind, act) => source.addEventListener(kind, (frame) => act(JSON.parse(frame.data)));
+  const line = (update, words) => {
+    text = null;
+    const who = update.agent === "main" ? "" : `${update.agent}: `;
+    if (!calls.has(update.call)) calls.set(update.call, show("progress", ""));
+    calls.get(update.call).textContent = `${who}${update.text} ${words}`;
+  };
   running = event;
   stop.hidden = false;
-  const on = (kind, act) => source.addEventListener(kind, (frame) => act(JSON.parse(frame.data)));
   on("text", (update) => {
-    if (update.agent !== "main") return;
     text = text || show("assistant", "");
-    text.textContent += update.text;
+    text.textContent = update.detail === "snapshot" ? update.text : text.textContent + update.text;
   });
-  on("tool", (update) => {
-    text = null;
-    tools.set(update.call, show("progress", `${update.agent}: ${update.text} …`));
-  });
-  on("tool-end", (update) => {
-    const line = tools.get(update.call);
-    if (line) line.textContent = line.textContent.replace(/ …$/, " ✓");
-  });
-  on("agent", (update) => show("progress", `${update.agent || update.text} started`));
-  on("agent-end", (update) => show("progress", `${update.agent || update.text} finished`));
-  on("end", () => {
+  on("tool", (update) => line(update, "…"));
+  on("tool-end", (update) => line(update, update.detail || "✓"));
+  on("agent", (update) => line(update, "works …"));
+  on("agent-end", (update) => line(update, update.detail || "✓"));
+  const close = () => {
     source.close();
     running = null;
     reload();
-  });
+  };
+  on("state", (update) => { if (update.text === "waiting") close(); });
+  on("end", close);
 }
 
 async function reload() {
-  const fresh = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+  const answer = await fetch(location.href).catch(() => null);
+  if (answer === null) return; // the daemon is down just now
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!fresh.getElementById("messages")) return location.assign("/login");
-  for (const part of ["messages", "runs"]) replace(part, fresh);
+  for (const part of ["threads", "runs"]) replace(part, fresh);
   const editing = document.activeElement && document.activeElement.closest("#waits");
   if (!editing) replace("waits", fresh);
-  if (stop && running === null) stop.hidden = true;
+  if (running !== null) return;
+  replace("messages", fresh);
+  if (stop) stop.hidden = true;
+  if (stop && fresh.body.dataset.event) follow(fresh.body.dataset.event);
 }
 
 function replace(id, fresh) {
@@ -122,4 +128,5 @@ if (stop) stop.addEventListener("click", () => call(`/api/events/${running}/stop
 document.addEventListener("click", (event) => {
   if (event.target.dataset && event.target.dataset.verdict) decide(event.target);
 });
-setInterval(() => { if (running === null && !document.hidden) reload(); }, POLL);
+setInterval(() => { if (!document.hidden) reload(); }, POLL);
+if (stop && document.body.dataset.event) follow(document.body.dataset.event);
