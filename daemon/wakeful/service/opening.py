@@ -114,11 +114,12 @@ async def _open_ports(stack: AsyncExitStack, core: Core, folder: Folder) -> Serv
     auth = Auth.load(
         core.path / ".wakeful" / "token", clock=core.clock, loopback=is_loopback(server.bind)
     )
+    pulse = Pulse(ready=core.ready, health=core.health)
     app = build_app(
         core.host("console"),
         auth=auth,
         mounts=core.mounts,
-        pulse=Pulse(ready=core.ready, health=core.health),
+        pulse=pulse,
         operations=Commands(core),
         serve_public=server.public_bind is None,
         loopback=is_loopback(server.bind),
@@ -126,7 +127,7 @@ async def _open_ports(stack: AsyncExitStack, core: Core, folder: Folder) -> Serv
     public = None
     if server.public_bind is not None:
         public = await stack.enter_async_context(
-            serve(build_public_app(core.mounts), server.public_bind)
+            serve(build_public_app(core.mounts, pulse=pulse), server.public_bind)
         )
     operator = await stack.enter_async_context(serve(app, server.bind))
     stack.enter_context(announced(core.path / ".wakeful", operator.url))
