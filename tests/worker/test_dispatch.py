@@ -37,6 +37,7 @@ from wakeful.events import (
 from wakeful.store import Store
 from wakeful.worker import Breaker, Limits, Worker
 
+SECOND = Backoff(first=1.0, cap=1.0)
 QUICK = Backoff(first=0.001, cap=0.002)
 
 
@@ -100,10 +101,10 @@ async def test_a_failed_event_blocks_its_thread_and_is_tried_again(
 
     agent = Script(flaky)
     seqs = [(await store.accept(event(text))).seq for text in ("first", "second")]
-    async with at_work(store, agent, clock, retry=QUICK) as worker:
+    async with at_work(store, agent, clock, retry=SECOND) as worker:
         for attempt in (1, 2):
             await until(partial(_idle_after, agent, worker, attempt))
-            clock.move(1)
+            clock.move(2)
             worker.wake()
         await ended(store, *seqs)
     assert agent.ran == ["first", "first", "first", "second"]
@@ -134,10 +135,10 @@ async def test_after_the_last_attempt_an_event_is_dead(store: Store, clock: Hand
 
     agent = Script(fail)
     seq = (await store.accept(event("bad"))).seq
-    async with at_work(store, agent, clock, retry=QUICK, limits=Limits(attempts=3)) as worker:
+    async with at_work(store, agent, clock, retry=SECOND, limits=Limits(attempts=3)) as worker:
         for attempt in (1, 2):
             await until(partial(_idle_after, agent, worker, attempt))
-            clock.move(1)
+            clock.move(2)
             worker.wake()
         await ended(store, seq)
     assert len(agent.ran) == 3 and await state_of(store, seq) == "dead"

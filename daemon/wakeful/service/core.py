@@ -17,6 +17,7 @@ from wakeful.errors import AlreadyDecided, Stale, Unknown
 from wakeful.events import Decision, Fault
 from wakeful.host import Clock, Host
 from wakeful.plugs import ChannelPlug, Snapshot
+from wakeful.plugs.schedules import unread
 from wakeful.secrets import Secrets
 from wakeful.service.artefacts import Artefacts
 from wakeful.service.channels import Channels
@@ -24,7 +25,7 @@ from wakeful.service.host import Desk, PlugHost
 from wakeful.service.machine import files_left
 from wakeful.service.updates import ENDED, Updates
 from wakeful.service.view import LiveView
-from wakeful.store import Store
+from wakeful.store import RetentionPolicy, Store
 from wakeful.web import Mounts
 from wakeful.worker import Limits, Worker
 
@@ -100,9 +101,8 @@ class Core:
 
     async def keep_time(self, keeper: Timekeeper, snapshot: Snapshot) -> None:
         """Go by the folder's schedules; one whose file cannot be read now is kept as it is."""
-        unread = [Path(fault.file).stem for fault in snapshot.faults if _is_schedule(fault)]
         keeper.handlers.alerts = tuple(snapshot.settings.alerts.route)
-        await keeper.use(snapshot.schedules, kept=unread)
+        await keeper.use(snapshot.schedules, kept=unread(snapshot.faults))
 
     async def stop(self, seq: int) -> bool:
         """Stop an event, running or not; False when it has ended already."""
@@ -116,7 +116,8 @@ class Core:
     async def tidy(self) -> dict[str, int]:
         """Apply `[retention]`: rows first, then the files that nothing names any more."""
         retention = self.settings.retention
-        counts = dict(await self.store.retain(retention, self.clock.now()))
+        kept = retention.model_dump(exclude={"artefacts"})
+        counts = dict(await self.store.retain(RetentionPolicy(**kept), self.clock.now()))
         days = self._desk.artefacts.forget(retention.artefacts, now=self.clock.now())
         return {**counts, "artefacts": await days}
 
@@ -179,10 +180,6 @@ class Core:
         if self.faults and not faults:
             log.info("The folder has no faults any more.", extra={"action": "folder_well"})
         self.faults = faults
-
-
-def _is_schedule(fault: Fault) -> bool:
-    return fault.file.startswith("schedules/") and not fault.warning
 
 
 def worker_limits(settings: Settings) -> Limits:

@@ -36,6 +36,11 @@ class _Watcher:
         self.queue.append((number, update))
         self.bell.set()
 
+    def caught_up(self) -> None:
+        """Drop what a snapshot of this moment tells; how it ended may be news to it."""
+        self.lost = False
+        self.queue = deque(one for one in self.queue if one[1].kind in ("reply", "state"))
+
 
 @dataclass(slots=True)
 class _Topic:
@@ -101,7 +106,7 @@ class Updates:
         try:
             missed = self._missed(topic, after)
             if missed is None:
-                missed = await self._snapshot(seq, topic)
+                missed = await self._snapshot(seq, topic, watcher)
             for numbered in missed:
                 yield numbered
                 if _ends(numbered[1]):
@@ -115,9 +120,7 @@ class Updates:
     async def _follow(self, seq: int, topic: _Topic, watcher: _Watcher) -> AsyncIterator[Numbered]:
         while not self._closed:
             if watcher.lost:
-                watcher.lost = False
-                watcher.queue.clear()
-                for numbered in await self._snapshot(seq, topic):
+                for numbered in await self._snapshot(seq, topic, watcher):
                     yield numbered
                     if _ends(numbered[1]):
                         return
@@ -140,8 +143,9 @@ class Updates:
             return None
         return [(self._id(n), update) for n, update in topic.recent if n > seen]
 
-    async def _snapshot(self, seq: int, topic: _Topic) -> list[Numbered]:
+    async def _snapshot(self, seq: int, topic: _Topic, watcher: _Watcher) -> list[Numbered]:
         row = await self._look(seq) or {}
+        watcher.caught_up()  # what came meanwhile is in the topic
         state = str(row.get("state", ""))
         at = self._id(self._number)
         made: list[Update] = []
