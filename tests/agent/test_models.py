@@ -76,9 +76,19 @@ async def test_rehearsal_reads_its_script_from_the_agent_s_folder(tmp_path: Path
 def test_each_model_gets_the_options_that_are_its_own() -> None:
     names = ("openai:a", "openai:b", "anthropic:c")
     options = {"api_key": "k", "timeout": 9, "anthropic:c": {"api_key": "other"}}
-    assert options_for("openai:a", names, options) == {"api_key": "k", "timeout": 9}
-    assert options_for("openai:b", names, options) == {"api_key": "k", "timeout": 9}
-    assert options_for("anthropic:c", names, options) == {"api_key": "other", "timeout": 9}
+    shared = {"api_key": "k", "timeout": 9}
+    assert options_for("openai:a", "openai:a", names, options) == shared
+    assert options_for("openai:b", "openai:a", names, options) == shared
+    other = {"api_key": "other", "timeout": 9}
+    assert options_for("anthropic:c", "openai:a", names, options) == other
+
+
+async def test_a_sub_agent_s_model_of_another_provider_takes_no_key_of_the_main_one() -> None:
+    settings = Settings("openai:gpt-5", (), {"api_key": "k", "base_url": "http://127.0.0.1:9"})
+    with pytest.raises(ModelUnusable, match="claude-x.*ANTHROPIC_API_KEY"):
+        await build_model(settings, resolve, name="anthropic:claude-x")
+    model: Any = await build_model(settings, resolve, name="openai:gpt-5-mini")
+    assert (model.model_name, model.openai_api_base) == ("gpt-5-mini", "http://127.0.0.1:9")
 
 
 @pytest.mark.parametrize(

@@ -143,9 +143,8 @@ class Agent:
         """A model by its name, the settings' own by none; built once for one set of options."""
         key = (name or settings.model, repr((settings.fallbacks, settings.model_options)))
         if key not in self._models:
-            wanted = settings.model_copy(update={"model": name}) if name else settings
             self._models[key] = await self._make_model(
-                wanted, self._resolve, folder=self._folder.path
+                settings, self._resolve, name=name, folder=self._folder.path
             )
         return self._models[key]
 

@@ -125,8 +125,9 @@ def endpoint(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]
     with _starting:
         server = _servers.get((path, context))
         if server is None:
-            server = _servers[path, context] = LocalServer(path, context)
+            server = LocalServer(path, context)
             server.start()
+            _servers[path, context] = server
     kept = {key: value for key, value in options.items() if key != "context"}
     reach = {"base_url": server.url, "api_key": server.key}
     return f"openai:{path.stem}", {"profile": {"max_input_tokens": context}, **kept, **reach}
@@ -141,7 +142,7 @@ class LocalServer:
     key: str = field(default_factory=lambda: secrets.token_hex(16))
     port: int = 0
     process: subprocess.Popen[str] | None = None
-    closed: bool = False
+    closed: threading.Event = field(default_factory=threading.Event)
     respawned: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -154,7 +155,7 @@ class LocalServer:
         threading.Thread(target=self._watch, name="local-model", daemon=True).start()
 
     def close(self) -> None:
-        self.closed = True
+        self.closed.set()
         self._drop()
 
     def _drop(self) -> None:
@@ -187,14 +188,15 @@ class LocalServer:
 
     def _watch(self) -> None:
         failures = 0
-        while not self.closed and self.process is not None:
+        while self.process is not None:
             begin = time.monotonic()
             code = self.process.wait()
-            if self.closed:
+            if self.closed.is_set():
                 return
             failures = 1 if time.monotonic() - begin > RESTART.cap else failures + 1
             log.warning("The local model %s ended with %s.", self.path.name, code)
-            time.sleep(RESTART.delay(failures))
+            if self.closed.wait(RESTART.delay(failures)):
+                return
             try:
                 self._spawn()
                 self.respawned.set()

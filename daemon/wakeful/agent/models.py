@@ -7,7 +7,7 @@ import importlib
 import inspect
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,20 +62,21 @@ class ModelUnusable(FolderFaulty):
 
 
 async def build_model(
-    settings: ModelSettings, resolve: Resolve, *, folder: Path | None = None
+    settings: ModelSettings, resolve: Resolve, *, name: str = "", folder: Path | None = None
 ) -> BaseChatModel:
-    """Build the model and what it falls back to; SDKs are imported in a thread.
+    """Build a model and what it falls back to; SDKs are imported in a thread.
 
-    Raises ModelUnusable with what to do next. `folder` is where paths in the options begin.
+    Without a `name` it is the settings' own model. `folder` is where paths in the options begin.
+    Raises ModelUnusable with what to do next.
     """
     options = dict(settings.model_options)
-    names = (settings.model, *settings.fallbacks)
+    known = {settings.model, *settings.fallbacks, name}
     built: BaseChatModel | None = None
-    for name in reversed(names):
-        wanted = await resolved(options_for(name, names, options), resolve)
-        line = Line(name, _bounds(name, wanted), instead=built)
-        model = await asyncio.to_thread(_make, name, wanted, folder)
-        built = guard(model, line)
+    for each in reversed((name or settings.model, *settings.fallbacks)):
+        own = options_for(each, settings.model, known, options)
+        wanted = await resolved(own, resolve)
+        line = Line(each, _bounds(each, wanted), instead=built)
+        built = guard(await asyncio.to_thread(_make, each, wanted, folder), line)
     assert built is not None, "there is always one name"
     return built
 
@@ -87,13 +88,16 @@ def provider_of(name: str) -> str:
     return next((to for start, to in INFERRED.items() if name.startswith(start)), "")
 
 
-def options_for(name: str, names: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of one model: its own, and those of all that do not belong to another provider.
+def options_for(
+    name: str, main: str, known: Collection[str], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options of one model: its own, and the shared ones that do not belong to another provider.
 
-    A table named like a model, `[model_options."anthropic:claude"]`, holds options for it alone.
+    Shared options are those of the main model. A table named like a model,
+    `[model_options."anthropic:claude"]`, holds options for that one alone.
     """
-    shared = {key: value for key, value in options.items() if key not in names}
-    if provider_of(name) != provider_of(names[0]):
+    shared = {key: value for key, value in options.items() if key not in known}
+    if provider_of(name) != provider_of(main):
         shared = {key: value for key, value in shared.items() if key in COMMON}
     own = options.get(name, {})
     return shared | dict(own if isinstance(own, Mapping) else {})
