@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,10 +65,10 @@ def test_a_call_that_asks_goes_on_after_the_answer(walk: Walk) -> None:
     )
     walk.write("rehearsal.toml", turn + script)
     walk.start()
-    asked = walk.shell("echo 'please refund' | wakeful chat --once || true")
-    assert "refund" in asked + walk.shell("wakeful waits")
-    wait = walk.shell("wakeful waits --json")
-    import json
-
-    (only,) = json.loads(wait)
-    assert "Approved" in walk.shell(f"wakeful approve {only['id']}")
+    asked = walk.shell("echo 'a refund for A-1001' | wakeful chat || true")
+    assert "wakeful approve" in asked
+    (wait,) = json.loads(walk.shell("wakeful waits --json"))
+    assert "Approved" in walk.shell(f"wakeful approve {wait['id']}")
+    same = f"wakeful chat --thread {wait['thread']}"  # its turn comes when the refund is done
+    assert "days until" in walk.shell(f"echo 'days until 2027-03-14' | {same}")
+    assert "done" in walk.shell("wakeful effects")
