@@ -137,6 +137,39 @@ async def test_C17_a_run_longer_than_its_period_skips_the_next_and_says_so(
         assert gate.runs == 2
 
 
+async def test_all_means_all_one_after_the_other(world: World, host: Host) -> None:
+    gate = Gate()
+    gate.go_on.set()
+    world.rules = [handler(gate, catch_up="all")]
+    async with world.daemon() as daemon:
+        world.hands.set("2027-01-06T12:00Z")
+        for runs in (1, 2, 3, 3):
+            await daemon.keeper.tick()
+            await daemon.keeper.handlers.idle()
+            assert gate.runs == runs
+        assert [state for _, state in await daemon.ledger("sweep")] == ["done"] * 3
+
+
+async def test_the_end_of_a_run_rings_the_alarm_for_what_stayed_due(
+    world: World, host: Host
+) -> None:
+    runs, third = 0, asyncio.Event()
+
+    async def run(host: Host) -> str | None:
+        nonlocal runs
+        runs += 1
+        if runs == 3:
+            third.set()
+        return None
+
+    world.rules = [handler(run, catch_up="all")]
+    async with world.daemon() as daemon:
+        world.hands.set("2027-01-06T12:00Z")
+        async with daemon.keeper:
+            await asyncio.wait_for(third.wait(), 5)
+        assert [state for _, state in await daemon.ledger("sweep")] == ["silent"] * 3
+
+
 async def test_a_run_by_hand_waits_for_none_but_refuses_a_second(world: World, host: Host) -> None:
     gate = Gate()
     async with due(world, handler(gate)) as daemon:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from tests.clock.world import World, rule
-from wakeful.errors import Refused, Unknown
-from wakeful.schedule import CatchUp
+from wakeful.clock import keeper
+from wakeful.clock.due import Fire, Skip, decide
+from wakeful.errors import Refused, StoreFull, Unknown
+from wakeful.schedule import CatchUp, Rule
 
 DAILY = "30 8 * * *"
 
@@ -150,7 +153,7 @@ async def test_a_moment_in_the_past_never_fires_and_says_so(
     async with world.daemon() as daemon:
         await daemon.keeper.tick()
         assert await daemon.firings("old") == []
-    assert "old lies in the past" in caplog.text
+    assert "schedule old lies in the past" in caplog.text
 
 
 async def test_C27_two_clocks_on_one_store_fire_once(world: World) -> None:
@@ -294,3 +297,37 @@ async def test_the_alarm_clock_rings_the_keeper(world: World) -> None:
             assert daemon.keeper.probe().ok
             world.hands.ms += 120_000
             assert not daemon.keeper.probe().ok
+
+
+async def test_a_schedule_in_trouble_does_not_stop_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.rules = [rule("bad", cron="29 8 * * *"), rule("good", cron=DAILY)]
+
+    def decided(found: Rule, *args: Any, **kwargs: Any) -> Fire | Skip:
+        if found.name == "bad":
+            raise OverflowError("date value out of range")
+        return decide(found, *args, **kwargs)
+
+    monkeypatch.setattr(keeper, "decide", decided)
+    async with world.daemon() as daemon:
+        await daemon.at("2027-01-04T08:30Z")
+        assert [event.principal for event in await daemon.answer()] == ["schedule:good"]
+    assert "schedule bad did not fire" in caplog.text
+
+
+async def test_C35_a_store_that_refuses_is_not_fired_past(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.rules = [rule("report", cron=DAILY)]
+    async with world.daemon() as daemon:
+        with monkeypatch.context() as disk:
+            disk.setattr(daemon.store.db, "run", full)
+            with pytest.raises(StoreFull):
+                await daemon.at("2027-01-04T08:30Z")
+        await daemon.at("2027-01-04T08:31Z")
+        assert len(await daemon.answer()) == 1
+
+
+async def full(*_: object, **__: object) -> None:
+    raise StoreFull

@@ -65,7 +65,10 @@ class Alarm:
 
     async def _keep_looking(self) -> None:
         while True:
-            await self._bell.wait()
+            # The job goes by the wall clock, so a clock that is set back would put it off.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await self._bell.wait()
             self._bell.clear()
             try:
                 due = await self._look()

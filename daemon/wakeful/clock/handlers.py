@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from wakeful.events import Outgoing
 from wakeful.host import Host
@@ -29,8 +30,9 @@ class Handlers:
         *,
         alerts: Sequence[str] = (),
         seconds: float = SECONDS,
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store, self._host_for = store, host_for
+        self._store, self._host_for, self._told = store, host_for, ended
         self.alerts, self._seconds = tuple(alerts), seconds
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -42,7 +44,14 @@ class Handlers:
         """Run it beside everything else; its firing is on disk already."""
         task = asyncio.create_task(self._run(rule, due), name=f"schedule {rule.name}")
         self._tasks[rule.name] = task
-        task.add_done_callback(lambda _: self._tasks.pop(rule.name, None))
+        task.add_done_callback(partial(self._forget, rule.name))
+
+    def _forget(self, name: str, task: asyncio.Task[None]) -> None:
+        del self._tasks[name]
+        if not task.cancelled() and (error := task.exception()):
+            message = "what came of schedule %s could not be recorded: %s"
+            log.error(message, name, error, extra={"action": "handler-lost"})
+        self._told()
 
     async def idle(self) -> None:
         """Wait until no run is under way."""

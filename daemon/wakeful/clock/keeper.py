@@ -12,7 +12,7 @@ from wakeful.clock.alarm import LOOK, Alarm
 from wakeful.clock.due import Fire, Skip, decide, first
 from wakeful.clock.event import firing_event
 from wakeful.clock.handlers import SECONDS, Handlers
-from wakeful.errors import Refused, Unknown
+from wakeful.errors import Refused, Unknown, WakefulError
 from wakeful.events import Health
 from wakeful.host import Clock, Host
 from wakeful.schedule import Rule
@@ -46,7 +46,9 @@ class Timekeeper:
         self._looked: int | None = None  # wall time of the last look
         self._alarm: Alarm | None = None
         self._stack = AsyncExitStack()
-        self.handlers = Handlers(store, host_for, alerts=alerts, seconds=seconds)
+        self.handlers = Handlers(
+            store, host_for, alerts=alerts, seconds=seconds, ended=self._look_soon
+        )
 
     async def __aenter__(self) -> Timekeeper:
         self._alarm = await self._stack.enter_async_context(Alarm(self.tick, clock=self._clock))
@@ -63,6 +65,9 @@ class Timekeeper:
             self._rules = {rule.name: rule for rule in rules}
             self._kept = frozenset(kept)
             await self._sync(self._clock.now())
+        self._look_soon()
+
+    def _look_soon(self) -> None:
         if self._alarm is not None:
             self._alarm.set(self._clock.now())
 
@@ -87,9 +92,7 @@ class Timekeeper:
                 await self._sync(now)
             self._looked = now
             for row in await self._store.due_schedules(now):
-                rule = self._rules.get(row.name)
-                if rule is not None and rule.digest == row.digest:
-                    await self._catch_up(rule, row, now)
+                await self._due(row, now)
             return await self._store.next_schedule_due(after=now)
 
     async def run_now(self, name: str) -> int:
@@ -116,25 +119,37 @@ class Timekeeper:
         age = self._clock.boot() - looked
         return Health(age < 3 * LOOK, f"the schedules were looked at {age:.0f} s ago")
 
+    async def _due(self, row: ScheduleRow, now: int) -> None:
+        """One schedule whose time has come; its trouble is not that of the others."""
+        rule = self._rules.get(row.name)
+        if rule is None or rule.digest != row.digest:
+            return
+        try:
+            await self._catch_up(rule, row, now)
+        except WakefulError:  # the store's: the same for all
+            raise
+        except Exception:
+            log.exception("schedule %s did not fire", row.name, extra={"action": "clock-fault"})
+
     async def _catch_up(self, rule: Rule, row: ScheduleRow, now: int) -> None:
         """Do what the rule says about every time up to now."""
         seen = row.next_at
         while seen is not None and seen <= now:
-            step = self._step(rule, seen, now, row.anchor or 0)
+            step = decide(rule, seen, now, anchor=row.anchor or 0)
+            if rule.run and isinstance(step, Fire) and self.handlers.busy(rule.name):
+                if rule.catch_up == "all":  # it stays due, until the run before has ended
+                    return
+                step = Skip(step.due, step.next_at, "skipped: the run before had not ended")
             if isinstance(step, Skip):
-                await self._store.skip_firing(
-                    rule.name, step.due, step.next_at, step.reason, seen=seen
-                )
-                log.warning("%s %s", rule.name, step.reason, extra={"action": "firing-missed"})
+                await self._skip(rule, step, seen)
             else:
                 await self._fire(rule, step, seen, now)
             seen = step.next_at
 
-    def _step(self, rule: Rule, seen: int, now: int, anchor: int) -> Fire | Skip:
-        step = decide(rule, seen, now, anchor=anchor)
-        if isinstance(step, Fire) and rule.run and self.handlers.busy(rule.name):
-            return Skip(step.due, step.next_at, "skipped: the run before had not ended")
-        return step
+    async def _skip(self, rule: Rule, step: Skip, seen: int) -> None:
+        await self._store.skip_firing(rule.name, step.due, step.next_at, step.reason, seen=seen)
+        message = "schedule %s %s"
+        log.warning(message, rule.name, step.reason, extra={"action": "firing-missed"})
 
     async def _fire(self, rule: Rule, step: Fire, seen: int, now: int) -> None:
         event = firing_event(rule, step.due, now)
@@ -149,7 +164,7 @@ class Timekeeper:
         )
         if accepted is None:  # another clock was first
             return
-        log.info("%s fires", rule.name, extra={"action": "fired", "event": accepted.seq})
+        log.info("schedule %s fires", rule.name, extra={"action": "fired", "event": accepted.seq})
         if rule.run:
             self.handlers.start(rule, step.due)
 
@@ -160,21 +175,22 @@ class Timekeeper:
         gone = await self._store.sync_schedules(rows, keep=self._kept)
         for name in gone:
             log.warning(
-                "the file of %s is gone, so it does not fire any more",
+                "the file of schedule %s is gone, so it does not fire any more",
                 name,
                 extra={"action": "schedule-gone"},
             )
 
 
 def _row(rule: Rule, known: ScheduleRow | None, now: int) -> ScheduleRow:
+    anchor = now - now % 1000  # whole seconds, so that due times are
     fresh = ScheduleRow(
-        name=rule.name, spec_json=to_spec(rule), digest=rule.digest, anchor=now, next_at=None
+        name=rule.name, spec_json=to_spec(rule), digest=rule.digest, anchor=anchor, next_at=None
     )
     if known is None or known.digest != rule.digest:
-        then = first(rule, now, now)
+        then = first(rule, now, anchor)
         if then is None:
             log.warning(
-                "%s lies in the past (%s), so it never fires",
+                "schedule %s lies in the past (%s), so it never fires",
                 rule.name,
                 local_time(rule.at or 0, rule.timezone),
                 extra={"action": "schedule-past"},
