@@ -6,8 +6,8 @@ The tables have the shapes of langgraph-checkpoint-sqlite. They are written on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from wakeful.store.query import Session
 
@@ -65,6 +65,7 @@ SELECT {WRITE}
 FROM writes
 WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?
 """
+COUNT = "SELECT count(*) FROM checkpoints WHERE thread_id = ?"
 FORGET = (
     "DELETE FROM checkpoints WHERE thread_id = ?",
     "DELETE FROM writes WHERE thread_id = ?",
@@ -118,6 +119,11 @@ def history(session: Session, thread_id: str) -> list[Checkpoint]:
     return [Checkpoint(*row) for row in session.raw.execute(HISTORY, (thread_id,)).fetchall()]
 
 
+def count(session: Session, thread_id: str) -> int:
+    found: int = session.raw.execute(COUNT, (thread_id,)).fetchone()[0]
+    return found
+
+
 def forget(session: Session, thread_id: str) -> None:
     """Delete a graph thread with all that its sub-agents left."""
     for statement in FORGET:
@@ -132,5 +138,3 @@ def keep_one(session: Session, thread_id: str, id: str) -> int:
     session.writes += sum(max(count, 0) for count in gone)
     return max(gone[0], 0)
 
-
-Work = Callable[[Session], Any]

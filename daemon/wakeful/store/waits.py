@@ -170,8 +170,9 @@ def _decide(s: Session, wait_id: str, decision: Decision, key: str) -> Wait:
     s.one(LOCK, k=row["thread_key"])
     row = s.one(FIND, w=wait_id)
     source = key.partition("/")[0]
-    if s.one(NAMED, source=source, key=key) is not None:
-        return wait_from(row)
+    known = s.one(NAMED, source=source, key=key) is not None
+    if known and row["decision"] == decision_json(decision):
+        return wait_from(row)  # the same click, delivered again
     _check(s, row, decision)
     event = Event(
         source=source,
