@@ -36,6 +36,7 @@ class Talk:
         self._kept: deque[str] = deque()
         self._ended = False  # no more lines come
         self._event: int | None = None  # that runs
+        self._stopping: int | None = None  # that was asked to stop by Ctrl-C
         self._waits: list[Row] = []
         self._failed = False
 
@@ -58,10 +59,11 @@ class Talk:
         return FAILED if self._failed else OK
 
     def _interrupted(self, main: asyncio.Task[Any]) -> None:
-        """Ctrl-C stops the run; at the prompt it ends the session."""
-        if self._event is None or self._ended:
+        """Ctrl-C stops the run; once more, or at the prompt, it ends the session."""
+        if self._event in (None, self._stopping) or self._ended:
             main.cancel()
         else:
+            self._stopping = self._event
             self._lines.put(STOP)
 
     async def _next_line(self) -> str | None:
