@@ -85,7 +85,7 @@ def test_each_model_gets_the_options_that_are_its_own() -> None:
 
 async def test_a_sub_agent_s_model_of_another_provider_takes_no_key_of_the_main_one() -> None:
     settings = Settings("openai:gpt-5", (), {"api_key": "k", "base_url": "http://127.0.0.1:9"})
-    with pytest.raises(ModelUnusable, match="claude-x.*ANTHROPIC_API_KEY"):
+    with pytest.raises(ModelUnusable, match=r"claude-x.*ANTHROPIC_API_KEY"):
         await build_model(settings, resolve, name="anthropic:claude-x")
     model: Any = await build_model(settings, resolve, name="openai:gpt-5-mini")
     assert (model.model_name, model.openai_api_base) == ("gpt-5-mini", "http://127.0.0.1:9")

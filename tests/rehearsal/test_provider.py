@@ -223,6 +223,14 @@ async def test_a_stream_that_hangs_up_is_never_taken_for_whole(model: BaseChatMo
     assert "broke off" in failed.error and not failed.final
 
 
+async def test_an_answer_that_never_arrives_whole_is_stopped(double: Provider) -> None:
+    model = await make("openai:test", double, total_timeout=0.5)
+    async with asyncio.timeout(10):
+        with pytest.raises(Exception) as caught:
+            await model.ainvoke("endless")
+    assert explain(caught.value).final
+
+
 async def test_an_endless_stream_is_stopped_by_time_and_by_size(double: Provider) -> None:
     for options in ({"total_timeout": 0.5}, {"max_characters": 2_000}):
         for name in ("openai:test", "anthropic:test"):

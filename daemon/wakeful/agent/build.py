@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 ModelMaker = Callable[..., Awaitable[BaseChatModel]]
 
 SCAN = 1.0  # seconds between two looks at the folder
+REBUILD = 30.0  # seconds until a folder that makes no agent is tried again
 PRIVATE = ".wakeful"
 
 
@@ -92,6 +93,7 @@ class Agent:
             except Exception as error:
                 if self._runner is None:
                     raise
+                self._scanned = self._clock.boot() + REBUILD
                 log.error(
                     "The changed folder makes no agent; the last good one goes on: %s",
                     error,

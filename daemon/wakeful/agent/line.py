@@ -173,8 +173,7 @@ async def _persist(line: Line, ask: Callable[[], Awaitable[ChatResult]]) -> Chat
     while True:
         line.pick_up()
         try:
-            async with asyncio.timeout(line.bounds.total):
-                result = await ask()
+            result = await _within(line, ask)
         except Exception as exc:
             if not await line.again(line.failed(exc), tried):
                 raise _one_overflow(exc) from exc
@@ -182,6 +181,16 @@ async def _persist(line: Line, ask: Callable[[], Awaitable[ChatResult]]) -> Chat
         else:
             line.worked()
             return result
+
+
+async def _within(line: Line, ask: Callable[[], Awaitable[ChatResult]]) -> ChatResult:
+    try:
+        async with asyncio.timeout(line.bounds.total) as scope:
+            return await ask()
+    except TimeoutError as exc:
+        if scope.expired():
+            raise Endless(f"{line.name} was not done after {line.bounds.total:g} s") from exc
+        raise
 
 
 async def _persist_stream(

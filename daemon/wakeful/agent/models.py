@@ -91,12 +91,13 @@ def provider_of(name: str) -> str:
 def options_for(
     name: str, main: str, known: Collection[str], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The options of one model: its own, and the shared ones that do not belong to another provider.
+    """The options of one model: its own, and those shared ones that fit its provider.
 
     Shared options are those of the main model. A table named like a model,
     `[model_options."anthropic:claude"]`, holds options for that one alone.
     """
-    shared = {key: value for key, value in options.items() if key not in known}
+    tables = {key for key in options if key in known or ":" in key}
+    shared = {key: value for key, value in options.items() if key not in tables}
     if provider_of(name) != provider_of(main):
         shared = {key: value for key, value in shared.items() if key in COMMON}
     own = options.get(name, {})

@@ -52,6 +52,7 @@ class Provider:
     script: Script
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
+    news: asyncio.Condition = field(default_factory=asyncio.Condition)  # of one more request
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @property
@@ -66,7 +67,9 @@ class Provider:
         async def answer(request: Request) -> Response:
             body = await request.json()
             headers = dict(request.headers)
-            self.asked.append(Asked(request.url.path, time.monotonic(), headers, body))
+            async with self.news:
+                self.asked.append(Asked(request.url.path, time.monotonic(), headers, body))
+                self.news.notify_all()
             move = self.script.next(wire.read(body))
             await asyncio.sleep(move.wait)
             return await self._respond(move, wire, streamed=bool(body.get("stream")))
@@ -80,6 +83,8 @@ class Provider:
         if fail and fail.how in STATUS:
             body = wire.error(fail.how, f"the script plays this fault: {fail.how}")
             return JSONResponse(body, STATUS[fail.how], headers=self._retry_after(fail))
+        if fail and fail.how == "endless" and not streamed:
+            return StreamingResponse(_blanks(), media_type="application/json")
         if streamed:
             return StreamingResponse(_sent(move, wire), media_type="text/event-stream")
         return JSONResponse(wire.whole(move))
@@ -125,3 +130,10 @@ async def _sent(move: Move, wire: Wire) -> AsyncIterator[str]:
     for event in wire.stream(move):
         await asyncio.sleep(pause)
         yield event
+
+
+async def _blanks() -> AsyncIterator[bytes]:
+    """A JSON text that is always about to begin."""
+    while True:
+        await asyncio.sleep(BABBLE_PAUSE)
+        yield b" "
