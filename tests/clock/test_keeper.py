@@ -291,6 +291,7 @@ async def test_the_alarm_clock_rings_the_keeper(world: World) -> None:
         assert not daemon.keeper.probe().ok
         world.hands.set("2027-01-04T08:30Z")
         async with daemon.keeper:
+            assert daemon.keeper.probe().ok
             await asyncio.wait_for(daemon.store.work.wait(), 5)
             assert await daemon.ledger("report") == [("2027-01-04T08:30:00Z", "running")]
             await daemon.keeper.use(world.rules)  # waits for the look to end

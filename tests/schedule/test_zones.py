@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import zoneinfo
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -28,15 +29,15 @@ def test_what_is_no_zone_at_all_is_refused(wrong: str) -> None:
         zone(wrong)
 
 
-def test_C36_zones_are_there_without_the_machine_s_database() -> None:
-    path = zoneinfo.TZPATH
-    zoneinfo.reset_tzpath(to=())
+def test_C36_zones_are_there_without_the_machine_s_database(tmp_path: Path) -> None:
+    before = zoneinfo.TZPATH
+    zoneinfo.reset_tzpath(to=(str(tmp_path),))
     try:
         zoneinfo.ZoneInfo.clear_cache()
         there = zoneinfo.ZoneInfo("Pacific/Auckland")
         assert datetime(2027, 1, 1, tzinfo=UTC).astimezone(there).hour == 13
     finally:
-        zoneinfo.reset_tzpath(to=path)
+        zoneinfo.reset_tzpath(to=before)
         zoneinfo.ZoneInfo.clear_cache()
 
 

@@ -29,7 +29,7 @@ class Alarm:
         self._bell = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._failures = 0
-        self.looked: float | None = None  # boot-time clock: the last time that all went well
+        self.looked = clock.boot()  # the last time that all went well, or the start
 
     async def __aenter__(self) -> Alarm:
         self._scheduler.start()

@@ -151,7 +151,7 @@ class Core:
         return self.worker is not None and self.worker.alive
 
     async def health(self) -> bool:
-        """Go round once: through the store, the worker and the supply of descriptors."""
+        """Go round once: through the store, the clock, the worker and the supply of descriptors."""
         try:
             async with asyncio.timeout(HEALTH_SECONDS):
                 await self.store.probe()
@@ -163,6 +163,10 @@ class Core:
             log.error(
                 "Only %d more files can be opened.", left, extra={"action": "few_descriptors"}
             )
+            return False
+        clock = self.timekeeper.probe() if self.timekeeper else None
+        if clock is not None and not clock.ok:
+            log.error("The clock stands still: %s", clock.detail, extra={"action": "unhealthy"})
             return False
         return self.worker is None or self.worker.alive
 
