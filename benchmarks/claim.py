@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from wakeful.service.clock import SystemClock
+from wakeful.service.time import SystemClock
 from wakeful.store import Store, open_store
 
 from wakeful.events import Done, Event

@@ -38,15 +38,15 @@ class Sender(threading.Thread):
         self.failure = ""
         self._dice = random.Random(seed)
         self._numbers = count(seed * 1_000_000)
-        self._stop, self._tick = threading.Event(), threading.Event()
+        self._halt, self._tick = threading.Event(), threading.Event()
 
     def stop(self) -> None:
-        self._stop.set()
+        self._halt.set()
         self.join(GIVE_UP + 10)
 
     def run(self) -> None:
         with httpx.Client(timeout=10, trust_env=False) as client:
-            while not self._stop.is_set() and not self.failure:
+            while not self._halt.is_set() and not self.failure:
                 if len(self.kinds) - self.ended() > OUTSTANDING:
                     self._tick.wait(PAUSE)
                     continue
@@ -61,7 +61,7 @@ class Sender(threading.Thread):
         while monotonic() < end:
             try:
                 response = self.post(client, thread, kind, number)
-            except httpx.TransportError:
+            except (httpx.TransportError, FileNotFoundError):  # it is down, or was never up
                 self._tick.wait(PAUSE)
                 continue
             if response.status_code in (200, 202):
@@ -108,15 +108,15 @@ class Approver(threading.Thread):
         super().__init__(daemon=True)
         self.target = daemon
         self.strange: list[str] = []
-        self._stop = threading.Event()
+        self._halt = threading.Event()
 
     def stop(self) -> None:
-        self._stop.set()
+        self._halt.set()
         self.join(30)
 
     def run(self) -> None:
         with httpx.Client(timeout=10, trust_env=False) as client:
-            while not self._stop.wait(0.1):
+            while not self._halt.wait(0.1):
                 try:
                     self._answer_all(client)
                 except (httpx.TransportError, FileNotFoundError):

@@ -69,7 +69,7 @@ class Stage:
     def stop_load(self) -> None:
         for sender in self.senders:
             sender.stop()
-        assert not [s.failure for s in self.senders if s.failure]
+        assert [sender.failure for sender in self.senders] == [""] * len(self.senders)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """What the store says, read beside the daemon."""
