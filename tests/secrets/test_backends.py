@@ -22,7 +22,7 @@ from wakeful.secrets.backends import SERVICE, SystemKeyring
 class MemoryKeyring(keyring.backend.KeyringBackend):
     """A keyring that works, or fails with the error that it is given."""
 
-    priority = 1
+    priority = 1  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, error: Exception | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -118,9 +118,9 @@ def digest(path: Path) -> str:
     """Of the content of a file or folder."""
     content = hashlib.sha256()
     for file in _files(path) if path.is_dir() else [path]:
-        data = file.read_bytes()
-        content.update(f"{file.name}\0{len(data)}\0".encode())
-        content.update(data)
+        with file.open("rb") as data:
+            inner = hashlib.file_digest(data, "sha256").hexdigest()
+        content.update(f"{file.name}\0{inner}\0".encode())
     return content.hexdigest()[:16]
 
 
@@ -128,7 +128,8 @@ def _files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for where, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
-        found.extend(Path(where, name) for name in sorted(names) if not name.startswith("."))
+        paths = (Path(where, name) for name in sorted(names) if not name.startswith("."))
+        found.extend(path for path in paths if path.is_file())  # a pipe would block its reader
     return found
 
 

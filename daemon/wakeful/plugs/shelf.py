@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from wakeful.events import Fault
-from wakeful.plugs.find import Signature, digest, signature
+from wakeful.plugs.find import KINDS, Signature, digest, signature
 
 T = TypeVar("T")
 Loaded = tuple[T | None, list[Fault]]
@@ -44,7 +44,7 @@ class Shelf:
             value, faults = load()
         except OSError as error:
             content, value = "", None
-            faults = [Fault(file=path.name, message=f"it cannot be read: {error.strerror}")]
+            faults = [Fault(file=_called(path), message=f"it cannot be read: {error.strerror}")]
         kept = Kept(now, content, value, tuple(faults), salt)
         if old and old.value is not None:
             kept = self._supersede(path, old, kept)
@@ -65,6 +65,11 @@ class Shelf:
             self._drop(self._older[path])
         self._older[path] = old.value
         return new
+
+
+def _called(path: Path) -> str:
+    inside = path.parent.name in KINDS
+    return f"{path.parent.name}/{path.name}" if inside else path.name
 
 
 def _with_note(fault: Fault) -> Fault:

@@ -65,11 +65,12 @@ def read_skill(folder: Path) -> tuple[Skill | None, list[Fault]]:
         return None, [Fault(file=f"skills/{folder.name}", message=f"it has no {SKILL_FILE}")]
     try:
         front = read_front_matter((folder / SKILL_FILE).read_text("utf-8"))
-        head = _Head.model_validate(front.data)
     except UnicodeDecodeError:
         return None, [Fault(file=file, message="it is not UTF-8 text")]
     except FrontMatterError as error:
         return None, [Fault(file=file, line=error.line, message=str(error))]
+    try:
+        head = _Head.model_validate(front.data)
     except ValidationError as error:
         return None, explain(error, _Head, file=file, lines=front.paths)
     if head.name != folder.name:

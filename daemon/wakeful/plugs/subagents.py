@@ -28,9 +28,10 @@ def read_subagent(name: str, text: str, file: str) -> tuple[SubAgentSpec | None,
     """A subagent, or every fault of its file."""
     try:
         front = read_front_matter(text)
-        head = _Head.model_validate(front.data)
     except FrontMatterError as error:
         return None, [Fault(file=file, line=error.line, message=str(error))]
+    try:
+        head = _Head.model_validate(front.data)
     except ValidationError as error:
         return None, explain(error, _Head, file=file, lines=front.paths)
     if not front.body:
