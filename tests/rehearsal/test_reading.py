@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wakeful.rehearsal.reading import ScriptFaulty, parse, read
+from wakeful.rehearsal.reading import ScriptFaulty, parse, read, script_faults
 
 
 def faults(text: str) -> list[str]:
@@ -70,3 +70,13 @@ def test_broken_toml_and_missing_files_are_faults_too(tmp_path: Path) -> None:
     assert faults("turn = 3\n")[0].startswith("rehearsal.toml:1: turn: write [[turn]]")
     with pytest.raises(ScriptFaulty, match="cannot be read"):
         read(tmp_path / "none.toml")
+
+
+def test_check_reads_the_script_that_the_folder_names(tmp_path: Path) -> None:
+    settings = 'model = "rehearsal"\n[model_options]\nscript = "mine.toml"\n'
+    (tmp_path / "agent.toml").write_text(settings)
+    assert "cannot be read" in str(script_faults(tmp_path)[0])
+    (tmp_path / "mine.toml").write_text("[[turn]]\nwhen = '('\nsteps = [{ say = \"x\" }]\n")
+    assert str(script_faults(tmp_path)[0]).startswith("mine.toml:2: when: ")
+    (tmp_path / "agent.toml").write_text(settings.replace('"rehearsal"', '"openai:x"'))
+    assert script_faults(tmp_path) == []

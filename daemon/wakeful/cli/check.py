@@ -23,10 +23,12 @@ def check(home: Path, directory: str | None, json_: bool) -> None:
     from dataclasses import asdict
 
     from wakeful.plugs import check as find_faults
+    from wakeful.rehearsal.reading import script_faults
 
     home = choose(directory, home)
     found = sorted(
-        find_faults(home), key=lambda fault: (fault.warning, fault.file, fault.line or 0)
+        [*find_faults(home), *script_faults(home)],
+        key=lambda fault: (fault.warning, fault.file, fault.line or 0),
     )
     serious = [fault for fault in found if not fault.warning]
     if json_:

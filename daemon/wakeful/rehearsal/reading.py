@@ -13,11 +13,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from wakeful.config import read as read_settings
 from wakeful.config.lines import KeyPath, key_lines, line_of
 from wakeful.config.words import unknown
 from wakeful.errors import FolderFaulty
@@ -25,6 +27,7 @@ from wakeful.events import Fault
 from wakeful.rehearsal.script import MAIN, PROVIDED, Script, Step, Turn
 from wakeful.rehearsal.steps import STEP_KEYS, Report, groups, make_step
 
+MODEL = "rehearsal"
 DEFAULT = "default.toml"
 TURN_KEYS = ("when", "agent", "recall", "steps")
 TIMES_LIMIT = 10_000
@@ -47,6 +50,21 @@ def read(path: Path | None = None) -> Script:
     except (OSError, UnicodeDecodeError) as error:
         message = f"the script cannot be read ({error}); correct `script` in [model_options]"
         raise ScriptFaulty([Fault(file=str(path), message=message)]) from error
+
+
+def script_faults(folder: Path) -> list[Fault]:
+    """What is wrong with the script that an agent folder names, if its model plays one."""
+    settings, _ = read_settings(folder)
+    if settings is None or MODEL not in (settings.model, *settings.fallbacks):
+        return []
+    name = settings.model_options.get("script")
+    if name is None:
+        return []
+    try:
+        read(folder / str(name))
+    except ScriptFaulty as error:
+        return [replace(fault, file=str(name)) for fault in error.faults]
+    return []
 
 
 def parse(text: str, file: str = "rehearsal.toml") -> Script:
