@@ -15,8 +15,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tests.agent.dying import prepare
 from tests.agent.dying import say as shop
 from tests.agent.kit import World, call, calls, heard, results, turn, world
-from wakeful.errors import Drained
-from wakeful.events import Done, Failed
+from wakeful.errors import Drained, LeaseLost
+from wakeful.events import Done, Failed, Parked
 
 NO_REPLY = '''
 from wakeful.tool import tool
@@ -133,6 +133,109 @@ async def test_a_drained_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         done = await w.work()
         assert isinstance(done, Done)
         assert len(w.model.asked) == 2
+
+
+async def test_D4_a_drain_reaches_into_a_sub_agent(tmp_path: Path) -> None:
+    stop = asyncio.Event()
+
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        done = results(messages)
+        if heard(messages) == "look":
+            stop.set()
+            return AIMessage("looked") if done else calls(call("ls", "l1", path="/"))
+        if not done:
+            return calls(call("task", "t1", description="look", subagent_type="general-purpose"))
+        return AIMessage(done["t1"])
+
+    async with world(tmp_path, say) as w:
+        await w.accept("go")
+        claim = await w.claim()
+        with pytest.raises(Drained):
+            await w.run(claim, stop=stop)
+        await w.store.release(claim)
+        assert len(w.model.asked) == 2
+        done = await w.work()
+        assert done.replies[0].text == "looked"
+        assert len(w.model.asked) == 4
+
+
+async def test_past_its_lease_a_run_writes_nothing(tmp_path: Path) -> None:
+    async with world(tmp_path, echo) as w:
+        await w.accept("go")
+        claim = await w.claim()
+        with pytest.raises(LeaseLost):
+            await w.run(replace(claim, deadline=0.0))
+        assert await state_of(w) == []
+
+
+async def test_a_lost_claim_starts_no_effect(tmp_path: Path) -> None:
+    folder = prepare(tmp_path)
+    async with world(folder, shop) as w:
+        await w.accept("charge")
+        claim = await w.claim()
+        with pytest.raises(LeaseLost):
+            await w.run(replace(claim, fence=claim.fence - 1))
+        assert not (folder / "log").exists()
+
+
+async def test_nobody_is_asked_about_arguments_that_do_not_fit(tmp_path: Path) -> None:
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        done = results(messages)
+        return AIMessage(done["r1"]) if done else calls(call("refund", "r1", number="A-1"))
+
+    async with world(prepare(tmp_path), say) as w:
+        done = await w.turn("refund it")
+        assert "order: Field required" in done.replies[0].text
+
+
+async def test_a_tool_that_is_not_there_leaves_no_effect(tmp_path: Path) -> None:
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        done = results(messages)
+        return AIMessage(done["x1"]) if done else calls(call("launch", "x1"))
+
+    async with world(tmp_path, say) as w:
+        assert "launch is not a valid tool" in (await w.turn("go")).replies[0].text
+        assert await w.effects() == []
+
+
+async def test_a_question_is_asked_while_somebody_watches_too(tmp_path: Path) -> None:
+    async with world(prepare(tmp_path), shop) as w:
+        await w.accept("refund")
+        parked = await w.work(emit=lambda _: None)
+        assert isinstance(parked, Parked)
+        (wait,) = parked.waits
+        await w.decide(wait.id, "approve", digest=wait.digest)
+        assert "refunded" in (await w.work(emit=lambda _: None)).replies[0].text
+
+
+async def test_two_questions_of_one_message_are_answered_one_by_one(tmp_path: Path) -> None:
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        done = results(messages)
+        if not done:
+            return calls(call("refund", "r1", order="A"), call("refund", "r2", order="B"))
+        return AIMessage(" / ".join(done.values()))
+
+    async with world(prepare(tmp_path), say) as w:
+        first, second = (await w.turn("both")).waits
+        await w.decide(first.id, "approve", digest=first.digest)
+        parked = await w.work()
+        assert [wait.id for wait in parked.waits] == [second.id]
+        assert parked.applied == (first.id,)
+        await w.decide(second.id, "reject", digest=second.digest)
+        done = await w.work()
+        assert "refunded A" in done.replies[0].text
+        assert "Rejected" in done.replies[0].text
+
+
+async def test_M5_memory_is_told_to_its_owner_alone(tmp_path: Path) -> None:
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        return AIMessage("yes" if "likes tea" in messages[0].text else "no")
+
+    async with world(tmp_path, say) as w:
+        await w.store.remember("console:operator", "k1", "likes tea")
+        assert (await w.turn("hi")).replies[0].text == "yes"
+        other = await w.turn("hi", thread="console/b", principal="slack:T1:U7")
+        assert other.replies[0].text == "no"
 
 
 async def test_what_joined_a_run_is_read_in_it(tmp_path: Path) -> None:

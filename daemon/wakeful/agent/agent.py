@@ -34,6 +34,7 @@ from wakeful.host import Clock
 log = logging.getLogger(__name__)
 
 COMPACT_EVERY = 16  # finished events of a thread
+ROWS_PER_EVENT = 3  # checkpoints, at least
 COUNTED_THREADS = 10_000
 SUPERSTEPS = 4  # per step of the limits: a backstop behind our own count
 
@@ -73,6 +74,7 @@ class Runner:
 
     def __init__(self, built: Built, means: Means) -> None:
         self.graph, self.fingerprint, self._means = built.graph, built.fingerprint, means
+        self._gated = built.gated
         self._finished: OrderedDict[str, int] = OrderedDict()  # events since the last compaction
 
     async def run(self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None) -> Outcome:
@@ -112,29 +114,35 @@ class Runner:
         """The row of the crash table that the thread is in, carried out."""
         claim = run.claim
         if self._means.saver.is_warm(claim.graph_id, claim.fence):
-            return await self._invoke(run, await self._input(claim, []), config, stop)
+            given = await self._input(claim, [], fresh=False)
+            return await self._invoke(run, given, config, stop)
         snapshot = await self.graph.aget_state(config)
         row = table.row_of(snapshot, claim)
         messages: list[AnyMessage] = snapshot.values.get("messages", [])
+        run.cold = bool(messages)
         run.spent = len(outcome.turn_of(messages, claim)) if not isinstance(row, table.Start) else 0
         if self._is_foreign(claim, row, messages):
             return await self._migrate(run, snapshot, config, stop)
         match row:
             case table.Start():
-                return await self._invoke(run, await self._input(claim, messages), config, stop)
-            case table.Resume(answers):
+                given = await self._input(claim, messages, fresh=not messages)
+                return await self._invoke(run, given, config, stop)
+            case table.Resume(answers=answers):
                 resume = {id: answer_of(decision) for id, decision in answers.items()}
                 return await self._invoke(run, Command(resume=resume), config, stop)
             case table.Continue():
                 return await self._invoke(run, None, config, stop)
-            case table.Park(interrupts):
+            case table.Park(interrupts=interrupts):
                 return snapshot.values, interrupts
-            case table.Finish(values):
+            case table.Finish(values=values):
                 return values, ()
 
-    async def _input(self, claim: Claim, messages: list[AnyMessage]) -> dict[str, Any]:
+    async def _input(
+        self, claim: Claim, messages: list[AnyMessage], *, fresh: bool
+    ) -> dict[str, Any]:
+        """`messages`: those of the thread when it may have been left open."""
         means = self._means
-        new = await messages_of(claim, means.workspace, means.artefacts, fresh=not messages)
+        new = await messages_of(claim, means.workspace, means.artefacts, fresh=fresh)
         return {"messages": [*dangling(messages), *new]}
 
     async def _late(self, claim: Claim, values: Mapping[str, Any]) -> list[AnyMessage]:
@@ -190,7 +198,7 @@ class Runner:
         silent = outcome.silence(turn)
         reply = None if silent else outcome.answer(turn, claim)
         self._means.saver.settle(claim.graph_id, claim.fence, messages)
-        await self._shrink(claim, config)
+        await self._shrink(run, config)
         return Done(
             replies=(reply,) if reply else (),
             silent=silent,
@@ -200,9 +208,12 @@ class Runner:
             applied=tuple(claim.decisions),
         )
 
-    async def _shrink(self, claim: Claim, config: RunnableConfig) -> None:
+    async def _shrink(self, run: Run, config: RunnableConfig) -> None:
         """Compact the thread now and then, while this claim holds it."""
+        claim = run.claim
         count = self._finished.pop(claim.graph_id, 0) + 1
+        if run.cold:  # what earlier processes left counts too
+            count += await self._means.saver.rows(claim.graph_id) // ROWS_PER_EVENT
         if count >= COMPACT_EVERY and await self._compacted(claim.graph_id, config, claim.fence):
             count = 0
         self._finished[claim.graph_id] = count
@@ -244,7 +255,8 @@ class Runner:
             return False
         if isinstance(row, table.Finish):
             return outcome.is_open(messages)
-        return isinstance(row, (table.Park, table.Resume))
+        asked = {i.value.get("tool") for i in row.interrupts if isinstance(i.value, dict)}
+        return not asked <= self._gated
 
     async def _migrate(
         self, run: Run, snapshot: StateSnapshot, config: RunnableConfig, stop: asyncio.Event | None
@@ -258,7 +270,8 @@ class Runner:
             extra={"action": "migrated", "event": run.claim.seq},
         )
         if not closed:
-            return await self._invoke(run, await self._input(run.claim, []), config, stop)
+            given = await self._input(run.claim, [], fresh=False)
+            return await self._invoke(run, given, config, stop)
         await self.graph.aupdate_state(config, {"messages": closed}, as_node="tools")
         return await self._invoke(run, None, config, stop)
 
@@ -268,7 +281,8 @@ class Runner:
         config = self._config(claim)
         snapshot = await self.graph.aget_state(config)
         if isinstance(table.row_of(snapshot, claim), table.Start):
-            given = await self._input(claim, snapshot.values.get("messages", []))
+            messages = snapshot.values.get("messages", [])
+            given = await self._input(claim, messages, fresh=not messages)
             await self.graph.aupdate_state(config, given, as_node="__start__")
         await self._close(config, AIMessage(text))
 

@@ -108,6 +108,8 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         call = request.tool_call
         digest = digest_of(call["name"], call["args"])
         schema = self._policy.schemas.get(call["name"])
+        if fault := _misfit(schema, call["args"]):  # nobody is asked about what cannot run
+            return _error(request, f"{call['name']} was called with wrong arguments: {fault}")
         answer = interrupt(
             {
                 "kind": "approval",
@@ -144,13 +146,10 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         """Other arguments for the same tool; never another tool."""
         args = answer.get("args")
         schema = self._policy.schemas.get(request.tool_call["name"])
-        try:
-            if not isinstance(args, dict):
-                raise ValueError("no arguments were given")
-            if schema is not None:
-                schema.model_validate(args)
-        except (ValidationError, ValueError) as error:
-            return _error(request, f"The changed arguments do not fit, so it was not run: {error}")
+        if not isinstance(args, dict):
+            return _error(request, "No changed arguments were given, so it was not run.")
+        if fault := _misfit(schema, args):
+            return _error(request, f"The changed arguments do not fit, so it was not run: {fault}")
         edited = request.override(tool_call={**request.tool_call, "args": args})
         told = json.dumps(args, ensure_ascii=False)
         return (
@@ -205,7 +204,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
     ) -> Result:
         """Journal what may happen once only; run the rest as it comes."""
         key = key_of(run, request)
-        if traits.effect != "once":
+        if traits.effect != "once" or request.tool is None:
             return await self._safely(run, request, handler, key)
         call = request.tool_call
         found = await self._journal.begin_effect(
@@ -256,6 +255,20 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             untrusted=run.claim.untrusted or event.untrusted,
             host=cast(Host, self._host),
         )
+
+
+def _misfit(schema: type[BaseModel] | None, args: Mapping[str, Any]) -> str:
+    """What is wrong with these arguments, one line for each; empty when nothing is."""
+    if schema is None:
+        return ""
+    try:
+        schema.model_validate(dict(args))
+    except ValidationError as error:
+        return "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
+            for fault in error.errors()
+        )
+    return ""
 
 
 def answer_of(decision: Decision) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Run:
     emit: Emit | None = None
     spent: int = 0  # model and tool calls so far, those of sub-agents included
     steps: list[Step] = field(default_factory=list)
+    cold: bool = False  # the thread was read from the store, not from memory
     memory: tuple[str, ...] = ()  # what was remembered for this principal
 
     def tell(self, update: Update) -> None:

@@ -96,6 +96,7 @@ class Parts:
 class Built:
     graph: CompiledStateGraph[Any, Any, Any, Any]
     fingerprint: str
+    gated: frozenset[str]  # tools that ask a person first
 
 
 def build(parts: Parts, snapshot: FolderSnapshot) -> Built:
@@ -115,7 +116,8 @@ def build(parts: Parts, snapshot: FolderSnapshot) -> Built:
         backend=backend,
         checkpointer=parts.saver,
     )
-    return Built(graph, _fingerprint(graph, main, helpers, traits))
+    gated = frozenset(name for name, of in traits.items() if of.approve == "always")
+    return Built(graph, _fingerprint(graph, main, helpers, gated), gated)
 
 
 def backend_of(parts: Parts) -> BackendProtocol:
@@ -194,10 +196,11 @@ def _fingerprint(
     graph: CompiledStateGraph[Any, Any, Any, Any],
     main: Sequence[AgentMiddleware[Any, Any, Any]],
     helpers: Sequence[SubAgent],
-    traits: Mapping[str, Traits],
+    gated: frozenset[str],
 ) -> str:
     """What an unfinished thread depends on: nodes, middleware, and which tools ask first."""
-    gated = sorted(name for name, of in traits.items() if of.approve == "always")
     names = [m.name for m in main]
-    text = json.dumps([sorted(graph.nodes), names, gated, sorted(h["name"] for h in helpers)])
+    text = json.dumps(
+        [sorted(graph.nodes), names, sorted(gated), sorted(h["name"] for h in helpers)]
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -250,6 +250,11 @@ class Saver(AsyncSqliteSaver):
         self.cool(thread_id)
         await self._database.run(lambda session: table.forget(session, thread_id), durable=False)
 
+    async def rows(self, thread_id: str) -> int:
+        """How many checkpoints a thread has gathered, those of its sub-agents included."""
+        found = await self._database.run(lambda s: table.count(s, thread_id), durable=False)
+        return cast(int, found)
+
     async def keep_head(self, thread_id: str, id: str) -> int:
         """Delete every other checkpoint of a thread whose state stands whole in this one."""
         gone = await self._database.run(lambda s: table.keep_one(s, thread_id, id), durable=False)

@@ -10,6 +10,9 @@ from langchain.agents.middleware import SummarizationMiddleware as Helper
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, MessageLikeRepresentation
 
+from wakeful.agent.current import current
+from wakeful.events import Step
+
 CHARS_PER_TOKEN = 4
 MEDIA_TOKENS = 1_500  # what an image or a page costs, roughly
 MESSAGE_TOKENS = 4  # role and separators
@@ -39,6 +42,24 @@ class SummarizationMiddleware(_SummarizationMiddleware):
             truncate_args_settings=ARGUMENTS,  # type: ignore[arg-type]
         )
         self._by_number = Helper(model=model, keep=("messages", KEPT_MESSAGES), token_counter=count)
+
+    async def _acreate_summary(self, messages_to_summarize: list[AnyMessage]) -> str:
+        """A summary costs a model call, so it is a line in the trail and a step of the run."""
+        run = current()
+        run.spent += 1
+        started = run.clock.now()
+        text = await super()._acreate_summary(messages_to_summarize)
+        run.steps.append(
+            Step(
+                kind="model",
+                agent="summary",
+                name=self.model._llm_type,
+                started_at=started,
+                ended_at=run.clock.now(),
+                summary=f"{len(messages_to_summarize)} messages became one",
+            )
+        )
+        return text
 
     def _determine_cutoff_index(self, messages: list[AnyMessage]) -> int:
         """The later of two cuts: by size, and by number."""

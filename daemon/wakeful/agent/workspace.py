@@ -107,11 +107,18 @@ class Workspace(FilesystemBackend):
         return self._guarded(file_path, work, lambda e: EditResult(error=e))
 
     def delete(self, file_path: str) -> DeleteResult:
-        return self._guarded(
-            file_path,
-            lambda: super(Workspace, self).delete(file_path),
-            lambda e: DeleteResult(error=e),
-        )
+        def work() -> DeleteResult:
+            for inside in self._files_below(file_path):
+                if fault := self._conflict(inside, self._digest(inside) or ""):
+                    return DeleteResult(error=fault)
+            return super(Workspace, self).delete(file_path)
+
+        return self._guarded(file_path, work, lambda e: DeleteResult(error=e))
+
+    def _files_below(self, folder: str) -> list[str]:
+        path = self._resolve_path(folder)
+        files = (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else ()
+        return [self._to_virtual_path(each) for each in files]
 
     def _guarded(
         self,

@@ -137,4 +137,3 @@ def keep_one(session: Session, thread_id: str, id: str) -> int:
     ]
     session.writes += sum(max(count, 0) for count in gone)
     return max(gone[0], 0)
-
