@@ -12,9 +12,17 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg import sql
 
-FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "listen_addresses=127.0.0.1")
+FAST = (
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "min_wal_size=32MB",
+    "listen_addresses=127.0.0.1",
+)
 START = 60  # seconds
 
 
@@ -28,7 +36,7 @@ def programs() -> Path | None:
 
 
 class Cluster:
-    """One server in a folder of its own; every test gets a database of its own in it."""
+    """One server in a folder of its own; every test gets a schema of its own in it."""
 
     def __init__(self, folder: Path, bin: Path) -> None:
         self._data, self._bin, self._folder = folder / "data", bin, folder
@@ -48,11 +56,13 @@ class Cluster:
     def stop(self) -> None:
         self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
 
-    def database(self) -> str:
-        """The address of a new, empty database."""
+    def schema(self) -> str:
+        """The address of a new, empty schema."""
         name = f"t{uuid.uuid4().hex[:12]}"
-        self._run("createdb", "-h", "127.0.0.1", "-p", str(self._port), "-U", "postgres", name)
-        return f"postgresql+psycopg://postgres@127.0.0.1:{self._port}/{name}"
+        address = f"//postgres@127.0.0.1:{self._port}/postgres"
+        with psycopg.connect(f"postgresql:{address}", autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
+        return f"postgresql+psycopg:{address}?options=-csearch_path%3D{name}"
 
     def _run(self, program: str, *arguments: str | Path) -> None:
         command = [str(self._bin / program), *map(str, arguments)]
@@ -100,5 +110,5 @@ def postgres_cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def postgres_url(postgres_cluster: Cluster) -> str:
-    """The address of an empty PostgreSQL database."""
-    return postgres_cluster.database()
+    """The address of an empty PostgreSQL schema."""
+    return postgres_cluster.schema()
