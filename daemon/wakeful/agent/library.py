@@ -54,7 +54,10 @@ class Library(BackendProtocol):
         skill, rest = self._find(file_path)
         if skill is None:
             return ReadResult(error=f"File '{file_path}' not found")
-        return self._files(skill).read(rest, offset, limit)
+        try:
+            return self._files(skill).read(rest, offset, limit)
+        except ValueError as error:
+            return ReadResult(error=f"Error: '{file_path}' cannot be read: {error}")
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         found: list[FileInfo] = []
