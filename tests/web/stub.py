@@ -32,7 +32,7 @@ class StubView:
         self.after: str | None = None
 
     async def threads(self, *, limit: int = 200, before: str | None = None) -> list[dict[str, Any]]:
-        return [{"key": key, "state": "idle"} for key in self.said][:limit]
+        return [{"key": key, "state": "idle", "text": key, "event": 1} for key in self.said][:limit]
 
     async def messages(
         self, thread_key: str, *, limit: int = 200, before: int | None = None
@@ -40,13 +40,16 @@ class StubView:
         return self.said.get(thread_key, [])[-limit:]
 
     async def thread(self, thread_key: str) -> dict[str, Any] | None:
-        return {"key": thread_key, "state": "idle"} if thread_key in self.said else None
+        found = [row for row in await self.threads() if row["key"] == thread_key]
+        return found[0] if found else None
 
     async def event(self, seq: int) -> dict[str, Any] | None:
         return self.rows.get(seq)
 
     async def runs(self, *, limit: int = 50, state: str | None = None) -> list[dict[str, Any]]:
-        return [{"event": seq, **row} for seq, row in self.rows.items()][:limit]
+        at = "2026-01-05T08:00:00.000Z"
+        rows = [{"event": n, "text": "", "received_at": at, **r} for n, r in self.rows.items()]
+        return rows[:limit]
 
     async def run(self, seq: int) -> dict[str, Any] | None:
         return self.rows.get(seq)

@@ -136,10 +136,11 @@ def put_event(
         return known
     if state == "queued":
         _queue(s, event, seq)
+    asked = event.parent_seq if event.kind == "decision" else None  # it stands where it was asked
     s.run(
         SAY,
         thread_key=event.thread_key,
-        event_seq=seq,
+        event_seq=asked or seq,
         role="user",
         name=event.principal,
         text=event.text if text is None else text,

@@ -18,6 +18,7 @@ from wakeful.web.shapes import event_json, message_json, wait_json
 from wakeful.web.stream import event_stream
 
 LIMIT = 200
+NAME_LENGTH = 12  # of a conversation that nobody named
 LIVE = "wakeful-live"  # header of a sender who is about to open the stream
 STATES = ("open", "decided", "applied", "expired", "cancelled")
 
@@ -144,7 +145,7 @@ class Api:
 def to_event(message: NewMessage, host: Host, *, live: bool = False) -> Event:
     """The operator's words as an event of the console; `/new` in front of them starts afresh."""
     key = message.id or host.new_id()
-    thread = message.thread or f"console/{host.new_id()}"
+    thread = message.thread or f"console/{host.new_id()[:NAME_LENGTH]}"
     command, _, rest = message.text.partition(" ")
     fresh = command == "/new" and bool(rest.strip())
     return Event(

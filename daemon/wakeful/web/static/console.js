@@ -70,7 +70,8 @@ async function reload() {
   if (answer === null) return; // the daemon is down just now
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (!fresh.getElementById("messages")) return location.assign("/login");
-  for (const part of ["threads", "runs"]) replace(part, fresh);
+  document.title = fresh.title;
+  for (const part of ["title", "threads", "runs"]) replace(part, fresh);
   const editing = document.activeElement && document.activeElement.closest("#waits");
   if (!editing) replace("waits", fresh);
   if (running !== null) return;
