@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from wakeful.config import FILE, faults, find_folder, load
 from wakeful.errors import FolderFaulty, Unknown
@@ -32,8 +34,7 @@ def test_command_line_beats_environment_beats_file_beats_default(
     write(tmp_path, 'model = "file"\n[limits]\nsteps = 10\nattempts = 2\nconcurrency = 3\n')
     monkeypatch.setenv("WAKEFUL_LIMITS__STEPS", "20")
     monkeypatch.setenv("WAKEFUL_LIMITS__ATTEMPTS", "4")
-    settings = load(tmp_path, {"limits": {"steps": 30}})
-    limits = settings.limits
+    limits = load(tmp_path, {"limits": {"steps": 30}}).limits
     assert (limits.steps, limits.attempts, limits.concurrency, limits.seconds) == (30, 4, 3, 900.0)
 
 
@@ -43,9 +44,9 @@ def test_lists_and_tables_from_the_environment(
     write(tmp_path, 'model = "file"\nfallbacks = ["a"]\n')
     monkeypatch.setenv("WAKEFUL_FALLBACKS", '["b", "c"]')
     monkeypatch.setenv("WAKEFUL_MODEL_OPTIONS__BASE_URL", "http://127.0.0.1:1")
-    settings = load(tmp_path)
-    assert settings.fallbacks == ("b", "c")
-    assert settings.model_options == {"base_url": "http://127.0.0.1:1"}
+    loaded = load(tmp_path)
+    assert loaded.fallbacks == ("b", "c")
+    assert loaded.model_options == {"base_url": "http://127.0.0.1:1"}
 
 
 def test_E17_a_variable_set_to_nothing_does_not_beat_a_real_value(
@@ -152,3 +153,38 @@ def test_find_folder_goes_upward(tmp_path: Path) -> None:
     assert find_folder(deep) == tmp_path.resolve()
     write(tmp_path / "a", 'model = "y"\n')
     assert find_folder(deep) == (tmp_path / "a").resolve()
+
+
+VALID = 'model = "x"\n[server]\nbind = "127.0.0.1:1"\n[alerts]\nroute = ["a:b", "c:d"]\n'
+EDITED = st.builds(
+    lambda at, length, new: VALID[:at] + new + VALID[at + length :],
+    st.integers(0, len(VALID)),
+    st.integers(0, 9),
+    st.text("abz[]{}=\"\n.#'\\1", max_size=5),
+)
+
+
+@given(st.one_of(st.text(max_size=60), EDITED))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_text_is_settings_or_faults_with_a_line_of_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text, "utf-8", newline="")
+    for fault in faults(tmp_path):
+        assert fault.message
+        assert fault.line is None or 1 <= fault.line <= text.count("\n") + 1
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a = " + "1" * 5000, "a." * 3000 + "b = 1"])
+def test_what_no_person_writes_is_refused_too(tmp_path: Path, text: str) -> None:
+    assert said(write(tmp_path, text))
+
+
+def test_the_key_lies_outside_the_folder(tmp_path: Path) -> None:
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    write(agent, 'model = "x"\n[secrets]\nbackend = "file"\nkey_file = "keys/k"\n')
+    [fault] = faults(agent)
+    assert (fault.security, fault.line) == (True, 4)
+    write(agent, 'model = "x"\n[secrets]\nkey_file = "../k"\n')
+    assert faults(agent) == []
+    write(agent, 'model = "x"\n[secrets]\nkey_file = "~/k"\n')
+    assert load(agent).secrets.key_file == Path.home() / "k"

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from wakeful.config import explain, key_lines, nearest, unknown
 from wakeful.config.words import fields_at
@@ -15,9 +15,15 @@ class Github(BaseModel):
     secret: SecretStr
 
 
+class Bearer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    scheme: Literal["bearer"]
+    token: str
+
+
 class Hook(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    verify: Literal["none"] | Github
+    verify: Literal["none"] | Annotated[Github | Bearer, Field(discriminator="scheme")]
     limit: int = 1
     title: str = ""
 
@@ -60,6 +66,15 @@ def test_a_key_of_a_union_is_named_as_it_was_written() -> None:
     assert any(key == "verify.secret" and "needed" in message for _, key, message, _ in found)
 
 
+def test_of_a_choice_between_a_word_and_a_table_only_what_was_meant_is_told() -> None:
+    text = 'verify = { scheme = "githb" }'
+    assert faults(text, {"verify": {"scheme": "githb"}}) == [
+        (1, "verify.scheme", 'there is no value "githb"; did you mean "github"?', False)
+    ]
+    assert [each[1] for each in faults(text, {"verify": {"scheme": "github"}})] == ["verify.secret"]
+    assert faults('verify = "non"', {"verify": "non"})[0][1] == "verify"
+
+
 def test_a_validator_can_say_that_it_is_about_security() -> None:
     found = faults("limit = 10", {"verify": "none", "limit": 10})
     assert found == [(1, "limit", "too much", True)]
@@ -78,6 +93,6 @@ def test_no_fault_repeats_the_value() -> None:
 
 
 def test_fields_below_a_path() -> None:
-    assert set(fields_at(Hook, ("verify",))) == {"scheme", "secret"}
+    assert set(fields_at(Hook, ("verify",))) == {"scheme", "secret", "token"}
     assert set(fields_at(Hook, ())) == {"verify", "limit", "title"}
     assert set(fields_at(Hook, ("limit",))) == set()

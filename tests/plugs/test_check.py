@@ -104,6 +104,38 @@ def test_X2_an_operator_port_that_the_world_can_reach(agent: Path) -> None:
     assert found.startswith("SECURITY agent.toml:3: server.bind: the operator's page")
 
 
+def test_a_secret_that_is_there_is_looked_at_by_its_plug(
+    agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = 'use = "webhook"\nverify = { scheme = "standard", secret = "secret:CANARY_HOOK" }\n'
+    write(agent, {"agent.toml": 'model = "rehearsal"\n', "channels/ci.toml": hook})
+    monkeypatch.setenv("CANARY_HOOK", "canary, no base64")
+    [found] = said(agent)
+    assert found.startswith("channels/ci.toml:2: verify.secret: a secret of Standard Webhooks")
+    assert "canary" not in found
+    monkeypatch.setenv("CANARY_HOOK", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    assert said(agent) == []
+
+
+def test_a_mistyped_folder_is_not_silently_nothing(agent: Path) -> None:
+    write(
+        agent,
+        {
+            "agent.toml": 'model = "rehearsal"\n',
+            "tool/a.py": "",
+            "Skills/x/SKILL.md": "",
+            "AGENT.md": "",
+            "notes/x.md": "",
+            ".venv/x": "",
+        },
+    )
+    assert said(agent) == [
+        'AGENT.md: it is not read; did you mean "AGENTS.md"?',
+        'Skills: it is not read; did you mean "skills"?',
+        'tool: it is not read; did you mean "tools"?',
+    ]
+
+
 def test_no_folder_at_all(agent: Path) -> None:
     assert "`wakeful init` writes one" in said(agent / "nowhere")[0]
 

@@ -178,6 +178,7 @@ def test_P12_one_bad_plug_leaves_the_others(agent: Path) -> None:
         agent,
         {
             "tools/bad.py": "1 / 0\n",
+            "tools/odd.py": "__all__ = 7\ndef f(): pass\n",
             "tools/good.py": TOOL.format("x"),
             "channels/bad.toml": 'use = "nowhere"\n',
             "subagents/bad.md": "no settings",
@@ -186,7 +187,7 @@ def test_P12_one_bad_plug_leaves_the_others(agent: Path) -> None:
     snapshot = Folder(agent, load(agent)).scan()
     assert {"look", "send"} <= set(names(snapshot))
     assert list(snapshot.channels) == ["console"]
-    assert len(said(snapshot)) == 3
+    assert len(said(snapshot)) == 4
 
 
 def test_the_agents_own_stands_before_ours(agent: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import ModuleType
 
-from wakeful.plugs.instances import contract_faults, instance, read_instance
+from wakeful.plugs.instances import contract_faults, instance, read_instance, settings_faults
 from wakeful.plugs.modules import load_module
 
 PLUG = """
@@ -90,3 +90,10 @@ def test_the_contract_of_a_module(tmp_path: Path) -> None:
     assert keys == ["Settings", "open"]
     found = contract_faults(module(tmp_path, PLUG + "\ndef open(a): pass\n"), "f")
     assert [fault.key for fault in found] == ["open"]
+
+
+def test_a_validator_that_fails_is_a_fault_and_not_the_end_of_the_scan(tmp_path: Path) -> None:
+    broken = PLUG.replace("if isinstance(value, dict)", 'if value["x"]')
+    values = {"verify": "none"}
+    [fault] = settings_faults(module(tmp_path, broken), values, "channels/ci.toml", {})
+    assert "they cannot be checked: TypeError" in str(fault)

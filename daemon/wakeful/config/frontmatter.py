@@ -73,6 +73,8 @@ def _mapping(text: str) -> tuple[dict[str, Any], dict[str, int]]:
         return dict(loader.construct_document(node)), lines
     except yaml.YAMLError as error:
         raise _unreadable(error) from None
+    except (ValueError, RecursionError):  # numbers and nests that no person writes
+        raise FrontMatterError("it is not YAML that can be read", 2) from None
     finally:
         loader.dispose()
 

@@ -23,6 +23,7 @@ FILE = "agent.toml"
 ENVIRONMENT = "the environment"
 COMMAND_LINE = "the command line"
 PREFIX = "WAKEFUL_"
+DEEPEST = 50  # levels of tables and lists
 
 Values = Mapping[str, Any]
 
@@ -68,7 +69,17 @@ def read(folder: Path, overrides: Values | None = None) -> tuple[Settings | None
         wrong = explain(error, Settings, file=FILE, lines=lines)
         placed = sorted(wrong, key=lambda fault: fault.line or 0)
         return None, [*(_source(fault, environment, given) for fault in placed), *found]
-    return settings, found
+    return settings, [*found, *_key_file_fault(folder, settings, lines)]
+
+
+def _key_file_fault(
+    folder: Path, settings: Settings, lines: Mapping[KeyPath, int]
+) -> Iterator[Fault]:
+    key_file = settings.secrets.key_file
+    if key_file and folder.resolve() in (folder / key_file).resolve().parents:
+        message = "the key lies in the folder whose secrets it opens; put it somewhere else"
+        line = lines.get(("secrets", "key_file"))
+        yield Fault(file=FILE, line=line, key="secrets.key_file", message=message, security=True)
 
 
 class Unreadable(Exception):
@@ -84,14 +95,30 @@ def read_toml(path: Path, name: str = "") -> tuple[dict[str, Any], dict[KeyPath,
     name = name or path.name
     try:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-        return tomllib.loads(text), key_lines(text)
+        return _shallow(tomllib.loads(text)), key_lines(text)
     except FileNotFoundError:
         message = f"there is no {name} in {path.parent}; `wakeful init` writes one"
         raise Unreadable(Fault(file=name, message=message)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise Unreadable(Fault(file=name, message=f"it cannot be read: {error}")) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise Unreadable(_no_toml(name, error)) from None
+
+
+def _shallow(values: dict[str, Any]) -> dict[str, Any]:
+    """The same values, unless they are nested as no person nests them. Raises ValueError."""
+    level: list[Any] = [values]
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _inside(each)]
+    if level:
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
+    return values
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def merge(base: Values, above: Values) -> dict[str, Any]:
@@ -134,7 +161,7 @@ def _from_environment() -> dict[str, Any]:
     return {name: value for name, value in found.items() if name in Settings.model_fields}
 
 
-def _no_toml(name: str, error: tomllib.TOMLDecodeError) -> Fault:
+def _no_toml(name: str, error: Exception) -> Fault:
     # Python 3.11 to 3.13 put the place into the message only.
     place = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
     line = int(place[1]) if place and place[1] else None

@@ -85,6 +85,7 @@ def _address(value: str) -> str:
 
 Address = Annotated[str, AfterValidator(_address)]
 Name = Annotated[str, Field(min_length=1)]
+_Place = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
 class _Table(BaseModel):
@@ -153,8 +154,8 @@ class SecretSettings(_Table):
     """Where secrets are kept: the system's keyring, or an encrypted file."""
 
     backend: Literal["os", "file"] = "os"
-    file: Path | None = None  # none: .wakeful/secrets.json
-    key_file: Path | None = None  # none: the user's configuration folder
+    file: _Place | None = None  # none: .wakeful/secrets.json
+    key_file: _Place | None = None  # none: the user's configuration folder
 
 
 class Settings(BaseSettings):

@@ -47,19 +47,35 @@ def explain(
     lines: Mapping[KeyPath, int],
 ) -> list[Fault]:
     """Every fault that pydantic found, each with its line, without the value that stands there."""
-    return [_fault(each, model, file, lines) for each in error.errors(include_input=True)]
+    found = [_Found(each, model) for each in error.errors(include_input=True)]
+    return [_fault(each, model, file, lines) for each in found if not each.shadowed_by(found)]
 
 
-def _fault(error: Any, model: type[BaseModel], file: str, lines: Mapping[KeyPath, int]) -> Fault:
-    path = _written(error["type"], tuple(error["loc"]), model)
-    message = _message(error, model, path)
-    security = message.startswith(SECURITY)
+class _Found:
+    """One error of pydantic's, with the path that a person wrote."""
+
+    def __init__(self, error: Any, model: type[BaseModel]) -> None:
+        self.error, self.kind = error, error["type"]
+        self.path = _written(self.kind, tuple(error["loc"]), model)
+        if self.kind == "union_tag_invalid":
+            self.path = (*self.path, error["ctx"]["discriminator"].strip("'"))
+
+    def shadowed_by(self, others: Iterable[_Found]) -> bool:
+        """Of "none" or a table, a table was meant: then only what is wrong inside it is of use."""
+        return self.kind == "literal_error" and any(
+            other.kind != "literal_error" and other.path[: len(self.path)] == self.path
+            for other in others
+        )
+
+
+def _fault(found: _Found, model: type[BaseModel], file: str, lines: Mapping[KeyPath, int]) -> Fault:
+    message = _message(found.error, model, found.path)
     return Fault(
         file=file,
-        line=line_of(lines, path),
-        key=".".join(str(part) for part in path),
+        line=line_of(lines, found.path),
+        key=".".join(str(part) for part in found.path),
         message=redact(message.removeprefix(SECURITY)),
-        security=security,
+        security=message.startswith(SECURITY),
     )
 
 
@@ -83,6 +99,9 @@ def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
         return _unknown_key(model, path)
     if kind == "missing":
         return _MISSING
+    if kind == "union_tag_invalid":
+        tags = error["ctx"]["expected_tags"].replace("'", "").split(", ")
+        return unknown("value", str(error["ctx"]["tag"]), tags)
     if kind == "string_type" and type(error["input"]).__name__ == "SecretStr":
         return _SECRET_IN_TEXT
     message: str = error["msg"]

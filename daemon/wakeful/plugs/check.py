@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ from wakeful.config import (
     Settings,
     Unreadable,
     line_of,
+    nearest,
     read,
     read_toml,
     unknown,
 )
 from wakeful.events import Fault
-from wakeful.plugs.folder import Folder
+from wakeful.plugs.find import KINDS
+from wakeful.plugs.folder import AGENTS, Folder
+from wakeful.plugs.instances import settings_faults
 from wakeful.plugs.values import ChannelPlug, Snapshot
 from wakeful.secrets import Secrets, open_secrets, references
 
@@ -30,6 +34,7 @@ def check(folder: Path, overrides: Mapping[str, Any] | None = None) -> list[Faul
     snapshot = Folder(folder, usable, overrides=overrides).scan()
     found += snapshot.faults
     found += secret_faults(folder, snapshot, open_secrets(folder, usable.secrets))
+    found += _mistyped_names(folder)
     if settings is not None:
         found += _route_faults(folder, snapshot)
     return _in_order(found)
@@ -44,7 +49,16 @@ def secret_faults(folder: Path, snapshot: Snapshot, secrets: Secrets) -> Iterato
         *snapshot.connections.values(),
     )
     for plug in plugs:
-        yield from _missing(plug.file, plug.settings, plug.lines, secrets)
+        missing = list(_missing(plug.file, plug.settings, plug.lines, secrets))
+        yield from missing or _resolved_faults(plug, secrets)
+
+
+def _resolved_faults(plug: ChannelPlug, secrets: Secrets) -> list[Fault]:
+    """What the plug says of the secrets themselves, such as one of the wrong form."""
+    if not any(references(plug.settings)):
+        return []
+    values = asyncio.run(secrets.resolve_tree(plug.settings))
+    return settings_faults(plug.module, values, plug.file, plug.lines)
 
 
 def _missing(
@@ -73,6 +87,17 @@ def _route_faults(folder: Path, snapshot: Snapshot) -> Iterator[Fault]:
             ' addresses, such as route = ["slack:#ops"], to be told'
         )
         yield Fault(file=FILE, key="alerts.route", message=message, warning=True)
+
+
+def _mistyped_names(folder: Path) -> Iterator[Fault]:
+    """Folders and files that look like one of ours and are not: they would be silently nothing."""
+    known = {*KINDS, FILE, AGENTS}
+    there = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    for name in there:
+        near = nearest(name, known - set(there)) if name not in known else None
+        if near and not name.startswith("."):
+            message = f'it is not read; did you mean "{near}"?'
+            yield Fault(file=name, message=message, warning=True)
 
 
 def _agent_toml(folder: Path) -> tuple[Mapping[str, Any], Mapping[KeyPath, int]]:

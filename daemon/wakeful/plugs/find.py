@@ -135,4 +135,4 @@ def _files(folder: Path) -> list[Path]:
 
 def _stamp(file: Path) -> tuple[str, int, int, int]:
     stat = file.stat()
-    return str(file), stat.st_mtime_ns, stat.st_size, stat.st_ino
+    return str(file), stat.st_mtime_ns, stat.st_size, stat.st_ctime_ns  # mtime can be set back

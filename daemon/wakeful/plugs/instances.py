@@ -23,6 +23,7 @@ from wakeful.config import (
 )
 from wakeful.events import Fault
 from wakeful.plugs.values import ChannelPlug
+from wakeful.redact import redact
 from wakeful.secrets import is_reference
 
 USE = "use"
@@ -101,6 +102,9 @@ def settings_faults(
     except ValidationError as error:
         found = explain(error, model, file=file, lines=lines)
         return [*extra, *(fault for fault in found if not _of_reference(fault, values, extra))]
+    except Exception as error:  # a validator of the plug's own that met what it did not expect
+        message = redact(f"they cannot be checked: {type(error).__name__}: {error}")
+        return [*extra, Fault(file=file, message=message)]
     return extra
 
 

@@ -59,9 +59,12 @@ def _subagent(entry: Entry) -> Loaded[Any]:
 
 def _python(entry: Entry) -> Loaded[Any]:
     try:
-        module = _module(entry)
+        return _plugs_of(_module(entry), entry)
     except (Exception, SystemExit) as error:  # whatever the file raises is a fault of that file
         return None, [import_fault(error, entry.path, entry.file)]
+
+
+def _plugs_of(module: ModuleType, entry: Entry) -> Loaded[Any]:
     if entry.kind == "tools":
         tools, faults = tools_of(module, entry.file, ours=entry.ours)
         return (None if _serious(faults) else tools), faults
