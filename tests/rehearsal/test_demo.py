@@ -78,6 +78,16 @@ async def test_without_once_it_stays_up_and_lets_a_browser_in() -> None:
     assert process.returncode == 0
 
 
+async def test_ctrl_c_ends_it_in_the_middle_and_leaves_nothing_behind() -> None:
+    async with started("--once") as process:
+        folder = Path((await until(process, r"An agent of .* in (\S+)"))[1])
+        await until(process, r"you> Where")
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
+    assert process.returncode == demo.INTERRUPTED
+    assert not await asyncio.to_thread(folder.parent.exists)
+
+
 def test_an_act_that_was_not_seen_is_not_ok(monkeypatch: pytest.MonkeyPatch) -> None:
     async def unseen(stage: Stage) -> None:
         believe(False, "nothing came")

@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from wakeful.web.auth import read_token
 SERVICE = "wakeful.service"  # by name: it stands on a floor above
 TEMPLATE = "demo_agent"
 ACT_SECONDS = 90.0
+INTERRUPTED = 130  # exit code
 QUIET_SCHEDULE = ("every: 5s", "every: 1h")  # once it was shown
 
 Echo = Callable[[str], None]
@@ -45,10 +46,24 @@ async def _run(once: bool, echo: Echo) -> int:
         os.environ[SECRET] = secrets.token_hex(16)
         echo(f"An agent of a small tea shop, in {folder}")
         async with importlib.import_module(SERVICE).open_service(folder) as service:
-            failed = await _show(service, folder, echo)
-            if not once and not stop.is_set():
+            failed = await _unless(stop, _show(service, folder, echo))
+            if failed is None:
+                return INTERRUPTED
+            if not once:
                 await _stay_up(service, folder, stop, echo)
     return 1 if failed else 0
+
+
+async def _unless(stop: asyncio.Event, show: Coroutine[Any, Any, int]) -> int | None:
+    """The result of the show; none when it was stopped before its end."""
+    showing, stopped = asyncio.create_task(show), asyncio.create_task(stop.wait())
+    await asyncio.wait({showing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if showing.done():
+        return showing.result()
+    showing.cancel()
+    await asyncio.gather(showing, return_exceptions=True)
+    return None
 
 
 async def _show(service: Any, folder: Path, echo: Echo) -> int:
@@ -107,16 +122,8 @@ def _calm(schedule: Path) -> None:
 def _stopping() -> asyncio.Event:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    main = asyncio.current_task()
-    assert main is not None, "this runs in a task"
-
-    def end() -> None:
-        if stop.is_set():
-            main.cancel()  # asked twice
-        stop.set()
-
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end)
+        loop.add_signal_handler(number, stop.set)
     return stop
 
 
