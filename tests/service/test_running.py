@@ -141,6 +141,13 @@ def test_what_cannot_start_says_why_in_a_sentence(agent: Path) -> None:
         assert not any("Traceback" in line for line in one.lines)
 
 
+def test_P15_too_few_file_descriptors_are_a_sentence(agent: Path) -> None:
+    limited = f"ulimit -n 40 && exec {sys.executable} -m wakeful run {agent}"
+    end = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, timeout=PATIENCE)
+    assert end.returncode == 1
+    assert "may open 40 files" in end.stderr and "Traceback" not in end.stderr
+
+
 def test_a_signal_while_waking_up_ends_it_in_peace(agent: Path) -> None:
     with process(agent) as one:
         one.said("Listening at")

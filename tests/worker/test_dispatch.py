@@ -22,7 +22,7 @@ from tests.service.fakes import (
     until,
 )
 from wakeful.backoff import Backoff
-from wakeful.errors import StoreFull
+from wakeful.errors import Drained, StoreFull
 from wakeful.events import (
     Claim,
     Decision,
@@ -444,6 +444,36 @@ async def test_a_full_disk_keeps_the_outcome_until_there_is_room(
     async with at_work(store, agent, clock):
         await ended(store, seq)
     assert len(agent.ran) == 1 and await state_of(store, seq) == "done"
+
+
+async def test_a_run_that_meets_a_full_disk_burns_no_attempt(
+    store: Store, clock: HandClock
+) -> None:
+    full = [StoreFull()]
+
+    async def no_room(claim: Claim) -> Outcome:
+        if full:
+            raise full.pop()
+        return done(claim, "ok")
+
+    agent = Script(no_room)
+    seq = (await store.accept(event("x"))).seq
+    async with at_work(store, agent, clock, limits=Limits(attempts=1)) as worker:
+        await until(partial(_idle_after, agent, worker, 1))
+        clock.move(10)
+        worker.wake()
+        await ended(store, seq)
+    assert await state_of(store, seq) == "done"
+
+
+async def test_a_run_that_ends_early_unasked_is_a_failure(store: Store, clock: HandClock) -> None:
+    async def odd(claim: Claim) -> Outcome:
+        raise Drained
+
+    seq = (await store.accept(event("x"))).seq
+    async with at_work(store, Script(odd), clock, limits=Limits(attempts=1)):
+        await ended(store, seq)
+    assert await state_of(store, seq) == "dead"
 
 
 async def test_an_outcome_that_cannot_be_recorded_counts_as_a_failure(

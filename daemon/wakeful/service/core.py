@@ -31,6 +31,7 @@ from wakeful.worker import Limits, Worker
 
 log = logging.getLogger(__name__)
 
+RESTART = ("server", "store", "secrets")  # settings that are read once
 OPERATOR = "console:operator"
 HEALTH_SECONDS = 5.0  # that the store may take for a probe
 OPEN_FILES_SPARE = 16  # descriptors below which the daemon is not well
@@ -89,6 +90,7 @@ class Core:
 
     async def adopt(self, snapshot: Snapshot) -> None:
         """Make the running daemon follow the folder."""
+        self._say_what_needs_a_restart(snapshot.settings)
         self.settings = snapshot.settings
         self.courier.routes = snapshot.settings.alerts.route
         self._tell(snapshot.faults)
@@ -116,6 +118,7 @@ class Core:
     async def tidy(self) -> dict[str, int]:
         """Apply `[retention]`: rows first, then the files that nothing names any more."""
         retention = self.settings.retention
+        await self.store.expire_waits(self.clock.now())
         kept = retention.model_dump(exclude={"artefacts"})
         counts = dict(await self.store.retain(RetentionPolicy(**kept), self.clock.now()))
         days = self._desk.artefacts.forget(retention.artefacts, now=self.clock.now())
@@ -169,6 +172,15 @@ class Core:
             log.error("The clock stands still: %s", clock.detail, extra={"action": "unhealthy"})
             return False
         return self.worker is None or self.worker.alive
+
+    def _say_what_needs_a_restart(self, new: Settings) -> None:
+        for name in RESTART:
+            if getattr(new, name) != getattr(self.settings, name):
+                log.warning(
+                    "[%s] of agent.toml has changed; restart the daemon to use it.",
+                    name,
+                    extra={"action": "restart_needed", "table": name},
+                )
 
     def _channel_changed(self, name: str, opened: bool) -> None:
         if not opened:

@@ -191,14 +191,17 @@ class Worker:
         """Keep the leases of running claims; end what another worker has taken over."""
         while True:
             await asyncio.sleep(self._lease / 3)
-            if not self.running:
-                continue
-            held = list(self.running.values())
             try:
-                mine = await self._store.heartbeat()
-            except StoreBroken as error:
+                if self.running:
+                    await self._keep()
+                if not self._store.alone:  # another daemon on this database may have died
+                    await self._store.recover()
+            except Exception as error:
                 log.error("No heartbeat: %s", error, extra={"action": "heartbeat_failed"})
-                continue
-            for running in held:
-                if (running.claim.thread_key, running.claim.fence) not in mine:
-                    running.cancel("lost")
+
+    async def _keep(self) -> None:
+        held = list(self.running.values())
+        mine = await self._store.heartbeat()
+        for running in held:
+            if (running.claim.thread_key, running.claim.fence) not in mine:
+                running.cancel("lost")

@@ -118,8 +118,14 @@ class Runner:
             async with timer:
                 emit = self._watch(claim)
                 return await running.through(self._agent.run(claim, emit=emit, stop=running.stop))
-        except (Drained, LeaseLost):
+        except Drained:
+            if running.reason:
+                raise
+            return Failed(error="the run ended early, though nobody had asked it to")
+        except LeaseLost:
             raise
+        except StoreBroken as error:  # everybody's trouble, not this event's fault
+            return Failed(error=str(error), outage=True)
         except Exception as error:
             if isinstance(error, TimeoutError) and timer.expired():
                 return Failed(error=notices.too_long(self.limits.seconds), final=True)
