@@ -18,6 +18,7 @@ COMMANDS = {
     "reject": ("waits:reject", "Turn a waiting call down."),
     "effects": ("effects:effects", "List the calls that changed something in the world."),
     "replay": ("replay:replay", "Run an event that has ended once more."),
+    "secrets": ("secrets:secrets", "Store what settings name as secret:NAME."),
     "models": ("models:models", "Bring a model to this machine."),
     "demo": ("demo:demo", "Show the main job in a folder of its own, without any key."),
 }

@@ -132,8 +132,8 @@ def open_secrets(folder: Path, settings: SecretSettings, *, timeout: float = TIM
 def choose_backend(folder: Path, settings: SecretSettings) -> Backend:
     if settings.backend == "os":
         return SystemKeyring()
-    path = settings.file or folder / ".wakeful" / "secrets.json"
-    return EncryptedFile(path, settings.key_file or default_key_file())
+    path = folder / (settings.file or Path(".wakeful", "secrets.json"))
+    return EncryptedFile(path, folder / (settings.key_file or default_key_file()))
 
 
 def default_key_file() -> Path:
