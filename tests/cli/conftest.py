@@ -101,8 +101,18 @@ def running(home: Path) -> Iterator[subprocess.Popen[str]]:
         assert "awake at" in first, (home.parent / "daemon.log").read_text()[-3000:]
         yield daemon
     finally:
-        daemon.send_signal(signal.SIGTERM)
+        end(daemon)
+
+
+def end(daemon: subprocess.Popen[str]) -> None:
+    """Ask it to stop and wait until it has; one that does not is killed, and that is a failure."""
+    daemon.send_signal(signal.SIGTERM)
+    try:
         daemon.communicate(timeout=STOP_WITHIN)
+    except subprocess.TimeoutExpired:
+        daemon.kill()
+        daemon.communicate()
+        raise
 
 
 @pytest.fixture

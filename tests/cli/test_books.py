@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -85,4 +86,7 @@ def test_an_interval_counts_from_where_the_store_says(cli: Cli, home: Path) -> N
     cli("schedules", "run", "sweep")
     rows = {row["name"]: row for row in cli("schedules", "--json").json}
     first, second = cli("schedules", "next", "sweep", "-n", "2", "--json").json
-    assert first["utc"] == rows["sweep"]["next_at"] < second["utc"]
+    due, coming, later = map(
+        datetime.fromisoformat, (rows["sweep"]["next_at"], first["utc"], second["utc"])
+    )
+    assert due == coming < later

@@ -44,5 +44,5 @@ def test_the_readme_is_all_that_it_takes(tmp_path: Path) -> None:
     tested = make(clone, "test", "PYTEST_ARGS=tests/test_backoff.py tests/docs")
     assert " passed" in tested
     with Walk(clone, clone / ".venv" / "bin", ENV) as walk:
-        walk.follow(blocks(clone / "README.md"), files=FILES["README.md"])
+        walk.follow(blocks(ROOT / "README.md"), files=FILES["README.md"])
     assert "webhook/ci/build/42" in walk.outputs["wakeful threads"]

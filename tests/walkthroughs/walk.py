@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tests.cli.conftest import end
 from tests.docs.reading import Block, shell_lines
 
 SETTINGS_PORT = "127.0.0.1:7777"  # as pages write it; each walk has a port of its own
-STOP_WITHIN = 60.0  # seconds
-COMMAND_WITHIN = 240.0
+COMMAND_WITHIN = 240.0  # seconds
 SECRETS = {
     "CI_TOKEN": "a-token-of-the-walk",
     "GITHUB_WEBHOOK": "a-secret-of-the-walk",
@@ -114,9 +113,8 @@ class Walk:
 
     def stop(self) -> None:
         if self._daemon is not None:
-            self._daemon.send_signal(signal.SIGTERM)
-            self._daemon.communicate(timeout=STOP_WITHIN)
-            self._daemon = None
+            ending, self._daemon = self._daemon, None
+            end(ending)
 
     def _which(self, name: str) -> str:
         import shutil
