@@ -11,6 +11,7 @@ from wakeful.events import Claim, Outcome, Update
 
 Emit = Callable[[Update], None]
 
+SUSPECT = 2  # claims that never ended, after which an event is run by itself
 CRASHES = 5  # claims of one event that never ended; the next claim buries it
 
 

@@ -12,7 +12,7 @@ from wakeful.errors import StoreBroken
 from wakeful.events import Claim, Update
 from wakeful.host import Clock
 from wakeful.store import Store
-from wakeful.worker.agent import Agent, Emit, Limits
+from wakeful.worker.agent import CRASHES, SUSPECT, Agent, Emit, Limits
 from wakeful.worker.breaker import Breaker
 from wakeful.worker.run import RETRY, Runner, Running
 
@@ -31,6 +31,11 @@ def _nobody(claim: Claim) -> Emit | None:
 
 def _unheard(update: Update) -> None:
     return None
+
+
+def suspect(claim: Claim) -> bool:
+    """Whether this event may be what kills the daemon: it was there more than once when it died."""
+    return SUSPECT <= claim.crashes < CRASHES
 
 
 class Worker:
@@ -63,6 +68,7 @@ class Worker:
         )
         self._bell = store.work
         self._draining = False
+        self._careful = False  # a suspect waits until nothing else runs
         self._starved = False  # there may be work, and there was no room for it
         self.running: dict[int, Running] = {}
         self.alive = False
@@ -132,22 +138,42 @@ class Worker:
 
     async def _fill(self) -> float:
         """Claim for every free place; returns how long nothing else will be due, in seconds."""
-        free = self.breaker.room(self.limits.concurrency - len(self.running))
+        free = self._room()
         self._starved = free <= 0
         if self._starved:
             return self.breaker.pause() or LOOK
         try:
             claims = await self._store.claim(free)
-            for claim in claims:
+            for claim in await self._with_suspects_alone(claims):
                 self._start(claim)
         except Exception as error:
             return self._refused(error)
         self._refusals = 0
-        self._starved = len(claims) >= free
+        self._starved = len(claims) >= free or self._careful
         due = claims.next_due
         if due is None:
             return LOOK
         return min(LOOK, max(SHORTEST, (due - self._clock.now()) / 1000))
+
+    def _room(self) -> int:
+        """How many claims may start now. Beside a suspect, or before one, nothing else does."""
+        alone = any(suspect(running.claim) for running in self.running.values())
+        if self.running and (alone or self._careful):
+            return 0
+        self._careful = False
+        return self.breaker.room(self.limits.concurrency - len(self.running))
+
+    async def _with_suspects_alone(self, claims: list[Claim]) -> list[Claim]:
+        """What to start of these. A suspect runs by itself, and takes nobody down with it."""
+        found = [claim for claim in claims if suspect(claim)]
+        if not found:
+            return claims
+        chosen = [] if self.running else found[:1]
+        self._careful = not chosen
+        for claim in claims:
+            if claim not in chosen:
+                await self._store.release(claim)
+        return chosen
 
     def _start(self, claim: Claim) -> None:
         running = Running(claim)
