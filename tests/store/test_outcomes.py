@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from tests.store.conftest import HandClock, Opener, answer, event, question
@@ -97,7 +100,12 @@ async def test_a_zombie_writes_nothing(store: Store) -> None:
     stale = await one(store)
     await store.release(stale)
     fresh = await one(store)
-    key = {"thread_key": "console/a", "event_seq": accepted.seq, "tool": "t", "digest": "d"}
+    key: dict[str, Any] = {
+        "thread_key": "console/a",
+        "event_seq": accepted.seq,
+        "tool": "t",
+        "digest": "d",
+    }
     for write in (
         store.finish(stale, DONE),
         store.park(stale, Parked(waits=(question(),))),
@@ -175,8 +183,6 @@ async def test_steps_and_messages_tell_what_happened(store: Store, clock: HandCl
 
 
 async def test_a_cancelled_claim_is_given_back(store: Store) -> None:
-    import asyncio
-
     await store.accept(event("1"))
     asking = asyncio.ensure_future(store.claim(1))
     await asyncio.sleep(0)

@@ -16,6 +16,7 @@ from wakeful.store.query import Dialect, Driver
 BUSY_TIMEOUT = 30_000  # ms
 CACHE = 8_000  # KiB per connection
 WAL_PAGES = 4_000  # pages in the write-ahead log before SQLite folds it back
+INCREMENTAL = 2  # auto_vacuum: free pages are given back when we say so
 Sync = Literal["FULL", "NORMAL"]
 
 
@@ -54,7 +55,7 @@ def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
         if not read_only:
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # counts before the first table
+            _let_it_shrink(connection)
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {sync}")
         connection.execute(f"PRAGMA cache_size = -{CACHE}")
@@ -64,6 +65,12 @@ def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
         connection.close()
         raise
     return cast(Driver, connection)
+
+
+def _let_it_shrink(connection: sqlite3.Connection) -> None:
+    """Counts before the first table only; asked first, since saying it again writes to the file."""
+    if connection.execute("PRAGMA auto_vacuum").fetchone()[0] != INCREMENTAL:
+        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
 
 
 class _Row(tuple[Any, ...]):
@@ -134,6 +141,10 @@ def _explain_sqlite(error: sqlite3.Error, path: Path) -> WakefulError | None:
     return None
 
 
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
 def _explain_postgresql(error: Exception) -> WakefulError | None:
     state = getattr(error, "sqlstate", None) or ""
     if state == "53100":
@@ -142,8 +153,8 @@ def _explain_postgresql(error: Exception) -> WakefulError | None:
         return StoreReadOnly("PostgreSQL takes no writes here; connect to the primary server")
     if type(error).__name__ == "OperationalError":
         return StoreBroken(
-            f"PostgreSQL does not answer ({error}); start it, the daemon goes on by itself"
+            f"PostgreSQL does not answer ({_line(error)}); start it, the daemon goes on by itself"
         )
     if state.startswith("XX"):
-        return StoreBroken(f"PostgreSQL reports damage ({error}); see its log")
+        return StoreBroken(f"PostgreSQL reports damage ({_line(error)}); see its log")
     return None

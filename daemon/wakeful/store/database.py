@@ -60,6 +60,7 @@ class Database:
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._lines: dict[Sync, Driver] = {}
         self._watch = Watch(path_of(url)) if self.dialect == "sqlite" else None
+        self._waiting = 0
         self._broken: WakefulError | None = None
         self._thread: threading.Thread | None = None
         self._loop = asyncio.get_running_loop()
@@ -74,6 +75,11 @@ class Database:
         if thread is not None:
             self._jobs.put(None)
             await asyncio.to_thread(thread.join)
+
+    @property
+    def waiting(self) -> int:
+        """Operations that are queued or run."""
+        return self._waiting
 
     async def run(
         self,
@@ -93,7 +99,11 @@ class Database:
                 raise StoreBroken("the store is closed; start the daemon again")
             future: asyncio.Future[T] = self._loop.create_future()
             self._jobs.put(_Job(operation, future, durable, lane, late))
-            return await future
+            self._waiting += 1
+            try:
+                return await future
+            finally:
+                self._waiting -= 1
 
     async def fold_log(self) -> None:
         """Write the write-ahead log back into the file and empty it, as far as readers let us."""

@@ -12,7 +12,8 @@ def check_integrity(line: Driver, path: Path) -> None:
     """Read through the file; raises StoreBroken at the first damage, and changes nothing."""
     row = line.execute("PRAGMA quick_check(1)").fetchone()
     if row is not None and row[0] != "ok":
+        found = " ".join(row[0].split())
         raise StoreBroken(
-            f"{path.name} is damaged ({row[0]}); nothing was changed. Keep a copy of the file and "
+            f"{path.name} is damaged ({found}); nothing was changed. Keep a copy of the file and "
             "of its -wal file, then restore the last backup (docs/operations.md)"
         )
