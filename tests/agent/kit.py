@@ -190,7 +190,8 @@ async def world(
     scripted = model if model is not None else Scripted(say=say)
     clock = Clock()
     (folder / "agent.toml").touch()
-    options = Settings(**({"model": "scripted"} | settings))
+    given: dict[str, Any] = {"model": "scripted"} | settings
+    options = Settings(**given)
 
     async def make(*_: Any, **__: Any) -> BaseChatModel:
         return scripted
@@ -202,3 +203,23 @@ async def world(
             options, Folder(folder, options), store, clock, host, make_model=make
         )
         yield World(agent, store, scripted, folder)
+
+
+async def graph_of(w: World, thread: str = "console/a") -> str:
+    """The graph thread of a conversation."""
+    row = await w.store.db.run(
+        lambda s: s.raw.execute(
+            "SELECT graph_id FROM thread WHERE thread_key = ?", (thread,)
+        ).fetchone()
+    )
+    return str(row[0])
+
+
+async def state_of(w: World, thread: str = "console/a") -> list[BaseMessage]:
+    """The messages of a conversation, as the next run will find them."""
+    runner = w.agent._runner
+    assert runner is not None
+    where = {"configurable": {"thread_id": await graph_of(w, thread)}}
+    snapshot = await runner.graph.aget_state(where)  # type: ignore[arg-type]
+    messages: list[BaseMessage] = snapshot.values.get("messages", [])
+    return messages

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from langchain_core.language_models import BaseChatModel
 
-from wakeful.agent.agent import Means, Runner
 from wakeful.agent.current import Emit
 from wakeful.agent.graph import Built, Parts, build
 from wakeful.agent.models import Resolve, build_model
+from wakeful.agent.runner import Means, Runner
 from wakeful.agent.saver import Saver
 from wakeful.agent.tracing import set_tracing
 from wakeful.agent.workspace import Workspace
@@ -71,7 +71,7 @@ class Agent:
 
     async def compact(self, graph_id: str) -> bool:
         """Shrink the graph thread of an idle conversation."""
-        return await (await self._current()).compact(graph_id)
+        return await (await self._current()).threads.compact(graph_id)
 
     async def refresh(self) -> None:
         """Build the first graph, or a new one if the folder has changed."""

@@ -10,37 +10,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal, Protocol, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp
-from langgraph.types import Command, interrupt
-from pydantic import BaseModel, ValidationError
 
+from wakeful.agent.approvals import ask
 from wakeful.agent.current import Run, call_, current
+from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
+from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.errors import LeaseLost, StoreBroken
-from wakeful.events import Decision, Step, Update
+from wakeful.events import Step, Update
 from wakeful.host import Host
 from wakeful.tool import Call, Traits
 
-Result = ToolMessage | Command[Any]
 State = Literal["started", "done", "unknown", "failed"]
 Handler = Callable[[ToolCallRequest], Awaitable[Result]]
 
-TASK = "task"
-TODOS = "write_todos"
 SUMMARY = 500  # characters of a result in the trail
-ERROR_LIMIT = 2_000  # characters of an error that the model sees
-
-# What deepagents brings itself. A sub-agent is entered again: its own calls are journaled.
-OURS = {
-    **dict.fromkeys(("ls", "read_file", "glob", "grep"), Traits("read")),
-    **dict.fromkeys(("write_file", "edit_file", "delete", TODOS, TASK), Traits("repeat")),
-}
 
 UNKNOWN = (
     "OUTCOME UNKNOWN: the daemon was interrupted while this call was running. It may have taken "
@@ -61,18 +51,6 @@ class Journal(Protocol):
     async def end_effect(self, key: str, state: State, result: str | None) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What is known of the tools of one agent."""
-
-    agent: str
-    traits: Mapping[str, Traits]
-    schemas: Mapping[str, type[BaseModel]]
-
-    def of(self, tool: str) -> Traits:
-        return OURS.get(tool) or self.traits.get(tool) or Traits()
-
-
 class Calls(AgentMiddleware[Any, Any, Any]):
     """The middleware of one agent's tool calls."""
 
@@ -89,10 +67,10 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         run.spent += 1
         traits = self._policy.of(call["name"])
         if call["name"] == TODOS and _calls_of(request, TODOS) > 1:
-            return _error(request, TWICE)
+            return refusal(request, TWICE)
         note = ""
         if traits.approve == "always":
-            verdict = self._ask(request)
+            verdict = ask(self._policy, request)
             if isinstance(verdict, ToolMessage):
                 return verdict
             request, note = verdict
@@ -100,64 +78,6 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         if note and isinstance(result, ToolMessage):
             result = result.model_copy(update={"content": f"{note}\n{result.text}"})
         return result
-
-    # -- approval
-
-    def _ask(self, request: ToolCallRequest) -> ToolMessage | tuple[ToolCallRequest, str]:
-        """Wait for a person. The run stops here, and comes here again with the answer."""
-        call = request.tool_call
-        digest = digest_of(call["name"], call["args"])
-        schema = self._policy.schemas.get(call["name"])
-        if fault := _misfit(schema, call["args"]):  # nobody is asked about what cannot run
-            return _error(request, f"{call['name']} was called with wrong arguments: {fault}")
-        answer = interrupt(
-            {
-                "kind": "approval",
-                "tool": call["name"],
-                "args": call["args"],
-                "digest": digest,
-                "agent": self._policy.agent,
-                "call_id": call["id"],
-                "schema": schema.model_json_schema() if schema else {},
-            }
-        )
-        return self._obey(request, answer, digest)
-
-    def _obey(
-        self, request: ToolCallRequest, answer: Any, digest: str
-    ) -> ToolMessage | tuple[ToolCallRequest, str]:
-        verdict = answer.get("verdict") if isinstance(answer, dict) else None
-        if verdict in ("approve", "edit") and answer.get("digest") not in ("", None, digest):
-            return _error(request, "The approval was given for other arguments. It was not run.")
-        if verdict == "approve":
-            return request, ""
-        if verdict == "edit":
-            return self._edited(request, answer)
-        by = f" by {answer['by']}" if isinstance(answer, dict) and answer.get("by") else ""
-        reason = (answer.get("reason") or answer.get("text")) if isinstance(answer, dict) else ""
-        why = f": {reason}" if reason else "."
-        return _error(
-            request, f"Rejected{by}{why} It was not run; do not try it again unless asked."
-        )
-
-    def _edited(
-        self, request: ToolCallRequest, answer: Mapping[str, Any]
-    ) -> ToolMessage | tuple[ToolCallRequest, str]:
-        """Other arguments for the same tool; never another tool."""
-        args = answer.get("args")
-        schema = self._policy.schemas.get(request.tool_call["name"])
-        if not isinstance(args, dict):
-            return _error(request, "No changed arguments were given, so it was not run.")
-        if fault := _misfit(schema, args):
-            return _error(request, f"The changed arguments do not fit, so it was not run: {fault}")
-        edited = request.override(tool_call={**request.tool_call, "args": args})
-        told = json.dumps(args, ensure_ascii=False)
-        return (
-            edited,
-            f"(Before this ran, {answer.get('by') or 'a person'} changed the arguments to {told})",
-        )
-
-    # -- the call itself
 
     async def _timed(
         self, run: Run, request: ToolCallRequest, handler: Handler, traits: Traits
@@ -172,7 +92,8 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             result = await self._once(run, request, handler, traits)
             return result
         finally:
-            text, ok = _said(result)
+            said = message_of(request, result) if result is not None else None
+            ok = said is not None and said.status != "error"
             run.steps.append(
                 Step(
                     kind="agent" if call["name"] == TASK else "tool",
@@ -181,7 +102,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
                     started_at=started,
                     ended_at=run.clock.now(),
                     ok=ok,
-                    summary=text[:SUMMARY],
+                    summary=said.text[:SUMMARY] if said else "interrupted",
                 )
             )
             self._tell(run, ended, name, call["id"], "" if ok else "failed")
@@ -219,13 +140,13 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             if found.result is not None:
                 return ToolMessage(**json.loads(found.result))
             await self._journal.end_effect(key, "unknown", None)
-            return _error(request, UNKNOWN)
+            return refusal(request, UNKNOWN)
         result = await self._safely(run, request, handler, key)
         await asyncio.shield(self._record(key, request, result))
         return result
 
     async def _record(self, key: str, request: ToolCallRequest, result: Result) -> None:
-        message = result if isinstance(result, ToolMessage) else _message_in(request, result)
+        message = message_of(request, result)
         state: State = "failed" if message.status == "error" else "done"
         await self._journal.end_effect(key, state, message.model_dump_json(exclude_none=True))
 
@@ -239,8 +160,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         except (GraphBubbleUp, LeaseLost, StoreBroken):
             raise
         except Exception as error:
-            text = f"{request.tool_call['name']} failed: {type(error).__name__}: {error}"
-            return _error(request, text[:ERROR_LIMIT])
+            return failure(request, error)
         finally:
             call_.reset(token)
 
@@ -255,32 +175,6 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             untrusted=run.claim.untrusted or event.untrusted,
             host=cast(Host, self._host),
         )
-
-
-def _misfit(schema: type[BaseModel] | None, args: Mapping[str, Any]) -> str:
-    """What is wrong with these arguments, one line for each; empty when nothing is."""
-    if schema is None:
-        return ""
-    try:
-        schema.model_validate(dict(args))
-    except ValidationError as error:
-        return "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
-            for fault in error.errors()
-        )
-    return ""
-
-
-def answer_of(decision: Decision) -> dict[str, Any]:
-    """A decision as the interrupt gets it: plain values, since it is stored in a checkpoint."""
-    plain = asdict(decision)
-    return plain | {"args": dict(decision.args) if decision.args is not None else None}
-
-
-def digest_of(tool: str, args: Mapping[str, Any]) -> str:
-    """What a decision is bound to: the tool and its exact arguments."""
-    text = json.dumps([tool, args], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def key_of(run: Run, request: ToolCallRequest) -> str:
@@ -302,30 +196,3 @@ def _asking(request: ToolCallRequest) -> AIMessage | None:
 def _calls_of(request: ToolCallRequest, tool: str) -> int:
     message = _asking(request)
     return sum(call["name"] == tool for call in message.tool_calls) if message else 0
-
-
-def _error(request: ToolCallRequest, text: str) -> ToolMessage:
-    call = request.tool_call
-    return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
-
-
-def _message_in(request: ToolCallRequest, command: Command[Any]) -> ToolMessage:
-    """The message of a tool that answered with a whole state update."""
-    update = command.update if isinstance(command.update, dict) else {}
-    messages = [m for m in update.get("messages", ()) if isinstance(m, ToolMessage)]
-    call = request.tool_call
-    return (
-        messages[0]
-        if messages
-        else ToolMessage("Done.", tool_call_id=call["id"] or "", name=call["name"])
-    )
-
-
-def _said(result: Result | None) -> tuple[str, bool]:
-    if result is None:
-        return "interrupted", False
-    if isinstance(result, ToolMessage):
-        return result.text, result.status != "error"
-    update = result.update if isinstance(result.update, dict) else {}
-    messages = [m for m in update.get("messages", ()) if isinstance(m, ToolMessage)]
-    return (messages[0].text if messages else ""), True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections import OrderedDict
 from typing import Any
 
 from langchain_core.messages import AnyMessage
@@ -10,10 +12,62 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite, StateSnapshot
 
+from wakeful.agent.current import Run
 from wakeful.agent.saver import Saver
+from wakeful.errors import LeaseLost, StoreBroken
 
+log = logging.getLogger(__name__)
+
+COMPACT_EVERY = 16  # finished events of a thread
+ROWS_PER_EVENT = 3  # checkpoints, at least
+COUNTED_THREADS = 10_000
 EVENT = "_summarization_event"
 LAST_NODE = "model"  # an update in its name leaves nothing to do
+
+
+class Threads:
+    """Compacts the threads of one graph, while whoever asks holds them."""
+
+    def __init__(self, graph: CompiledStateGraph[Any, Any, Any, Any], saver: Saver) -> None:
+        self._graph, self._saver = graph, saver
+        self._events: OrderedDict[str, int] = OrderedDict()  # finished since the last compaction
+
+    async def finished(self, run: Run, config: RunnableConfig) -> None:
+        """One more event of this thread ended; compact it now and then."""
+        thread, fence = run.claim.graph_id, run.claim.fence
+        count = self._events.pop(thread, 0) + 1
+        if run.cold:  # what earlier processes left counts too
+            count += await self._saver.rows(thread) // ROWS_PER_EVENT
+        if count >= COMPACT_EVERY and await self._compacted(thread, config):
+            snapshot = await self._graph.aget_state(config)
+            self._saver.settle(thread, fence, snapshot.values.get("messages", []))
+            count = 0
+        self._events[thread] = count
+        while len(self._events) > COUNTED_THREADS:
+            self._events.popitem(last=False)
+
+    async def compact(self, thread: str) -> bool:
+        """Shrink a thread that nobody works on; False when it cannot be."""
+        self._saver.cool(thread)
+        config: RunnableConfig = {"configurable": {"thread_id": thread}}
+        found = await self._saver.aget_tuple(config)
+        if found is None:
+            return False
+        marks = {k: v for k, v in found.metadata.items() if k in ("event_seq", "fence")}
+        done = await self._compacted(thread, {**config, "metadata": marks})
+        self._saver.cool(thread)
+        return done
+
+    async def _compacted(self, thread: str, config: RunnableConfig) -> bool:
+        """A thread that cannot be compacted stays as it is: it has been answered already."""
+        try:
+            return await compact(self._graph, self._saver, config)
+        except (LeaseLost, StoreBroken):
+            raise
+        except Exception:
+            self._saver.cool(thread)
+            log.exception("Thread %s was not compacted.", thread, extra={"action": "compact"})
+            return False
 
 
 async def compact(

@@ -18,9 +18,10 @@ from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel
 
-from wakeful.agent.calls import Calls, Journal, Policy
+from wakeful.agent.calls import Calls, Journal
 from wakeful.agent.library import Library
 from wakeful.agent.live import LIBRARY, OVERFLOW, Artefacts, Live, Snapshot
+from wakeful.agent.policy import Policy
 from wakeful.agent.quiet import Quiet, UnsupportedContentMiddleware
 from wakeful.agent.saver import Saver
 from wakeful.agent.summary import SummarizationMiddleware

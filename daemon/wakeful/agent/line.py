@@ -31,7 +31,7 @@ TOOLS = "wakeful_tools"  # the tools as they were bound, for a model that words 
 BACKOFF = Backoff(1.0, 60.0)
 PATIENCE = 5.0  # seconds that a call waits by itself before it tries again
 TRIED_AGAIN: frozenset[Kind] = frozenset({"rate-limit", "outage", "broken-off"})
-PASSED_ON: frozenset[Kind] = TRIED_AGAIN | {"time-out", "auth", "quota"}
+PASSED_ON: frozenset[Kind] = frozenset({*TRIED_AGAIN, "time-out", "auth", "quota"})
 DONE_MARKS = frozenset({"finish_reason", "stop_reason", "done_reason", "status"})
 
 Chunks = AsyncIterator[ChatGenerationChunk]
@@ -184,8 +184,9 @@ async def _persist(line: Line, ask: Callable[[], Awaitable[ChatResult]]) -> Chat
 
 
 async def _within(line: Line, ask: Callable[[], Awaitable[ChatResult]]) -> ChatResult:
+    scope = asyncio.timeout(line.bounds.total)
     try:
-        async with asyncio.timeout(line.bounds.total) as scope:
+        async with scope:
             return await ask()
     except TimeoutError as exc:
         if scope.expired():

@@ -6,9 +6,11 @@ standard input does, that is with the daemon, even when that is killed.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 KEY = "WAKEFUL_LOCAL_KEY"
 READY = "wakeful-local-model-ready"
@@ -16,8 +18,7 @@ THREADS = 2
 
 
 def main() -> None:
-    import xllamacpp
-
+    xllamacpp: Any = importlib.import_module("xllamacpp")
     path, port, context = sys.argv[1:4]
     params = xllamacpp.CommonParams()
     params.model.path = path

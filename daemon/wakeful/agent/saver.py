@@ -7,9 +7,7 @@ where a thread ended, so that the next event of a busy thread starts without rea
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from langchain_core.messages import BaseMessage
@@ -28,25 +26,16 @@ from langgraph.checkpoint.base import Checkpoint as State
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from wakeful.agent.current import run_
+from wakeful.agent.heads import Head, Heads
 from wakeful.errors import LeaseLost
 from wakeful.store import checkpoints as table
 from wakeful.store.query import Session
 
-WARM_MESSAGES = 20_000  # messages of finished threads that are kept in memory
 MESSAGES = "messages"
 
 
 class Database(Protocol):
     async def run(self, work: Callable[[Session], Any], *, durable: bool = True) -> Any: ...
-
-
-@dataclass(slots=True)
-class Head:
-    """Where a thread ended, under which claim; only the very next claim may go on from it."""
-
-    fence: int
-    tuple: CheckpointTuple
-    messages: list[BaseMessage]
 
 
 class Saver(AsyncSqliteSaver):
@@ -56,45 +45,31 @@ class Saver(AsyncSqliteSaver):
         super().__init__(cast(Any, None))
         self._database = database
         self._last: dict[str, CheckpointTuple] = {}  # newest checkpoint of the threads that run now
-        self._heads: OrderedDict[str, Head] = OrderedDict()
-        self._warm = 0
+        self._heads = Heads()
         self.is_setup = True
 
     async def setup(self) -> None:
         """The tables are part of the store's schema."""
 
-    # -- where threads ended
-
     def settle(self, thread_id: str, fence: int, messages: list[BaseMessage]) -> None:
         """Remember the end of a run, for the next event of this thread."""
         last = self._last.pop(thread_id, None)
-        self._drop(thread_id)
-        if last is None:
-            return
-        self._heads[thread_id] = Head(fence, last, messages)
-        self._warm += len(messages)
-        while self._warm > WARM_MESSAGES and len(self._heads) > 1:
-            self._drop(next(iter(self._heads)))
+        self._heads.drop(thread_id)
+        if last is not None:
+            self._heads.keep(thread_id, Head(fence, last, messages))
 
     def is_warm(self, thread_id: str, fence: int) -> bool:
         """True when the claim before this one finished here: nobody else had the thread since."""
         head = self._heads.get(thread_id)
         if head is not None and head.fence + 1 == fence:
             return True
-        self._drop(thread_id)
-        self._last.pop(thread_id, None)
+        self.cool(thread_id)
         return False
 
     def cool(self, thread_id: str) -> None:
-        self._drop(thread_id)
+        """Forget where a thread ended; it is read from the store next time."""
+        self._heads.drop(thread_id)
         self._last.pop(thread_id, None)
-
-    def _drop(self, thread_id: str) -> None:
-        head = self._heads.pop(thread_id, None)
-        if head is not None:
-            self._warm -= len(head.messages)
-
-    # -- what LangGraph asks
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         thread_id, ns, id = _place(config)
@@ -196,7 +171,7 @@ class Saver(AsyncSqliteSaver):
         await self._database.run(lambda session: table.put(session, row), durable=False)
         here = _config(thread_id, ns, checkpoint["id"])
         if not ns:
-            self._drop(thread_id)
+            self._heads.drop(thread_id)
             before = _config(thread_id, ns, parent) if parent else None
             self._last[thread_id] = CheckpointTuple(here, checkpoint, whole, before, [])
         return here
@@ -211,7 +186,7 @@ class Saver(AsyncSqliteSaver):
         self._check_lease()
         thread_id, ns, id = _place(config)
         if not ns:
-            self._drop(thread_id)
+            self._heads.drop(thread_id)
         rows = [
             table.Write(
                 thread_id,

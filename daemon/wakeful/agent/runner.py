@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from wakeful.agent import compaction, outcome, table
-from wakeful.agent.calls import answer_of
+from wakeful.agent.approvals import answer_of
 from wakeful.agent.current import Emit, Run, run_
 from wakeful.agent.failures import explain
 from wakeful.agent.graph import Built
@@ -33,9 +32,6 @@ from wakeful.host import Clock
 
 log = logging.getLogger(__name__)
 
-COMPACT_EVERY = 16  # finished events of a thread
-ROWS_PER_EVENT = 3  # checkpoints, at least
-COUNTED_THREADS = 10_000
 SUPERSTEPS = 4  # per step of the limits: a backstop behind our own count
 
 
@@ -75,7 +71,7 @@ class Runner:
     def __init__(self, built: Built, means: Means) -> None:
         self.graph, self.fingerprint, self._means = built.graph, built.fingerprint, means
         self._gated = built.gated
-        self._finished: OrderedDict[str, int] = OrderedDict()  # events since the last compaction
+        self.threads = compaction.Threads(built.graph, means.saver)
 
     async def run(self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None) -> Outcome:
         """Run or resume one event. Raises Drained at the next safe point once `stop` is set."""
@@ -198,7 +194,7 @@ class Runner:
         silent = outcome.silence(turn)
         reply = None if silent else outcome.answer(turn, claim)
         self._means.saver.settle(claim.graph_id, claim.fence, messages)
-        await self._shrink(run, config)
+        await self.threads.finished(run, config)
         return Done(
             replies=(reply,) if reply else (),
             silent=silent,
@@ -207,45 +203,6 @@ class Runner:
             fingerprint=self.fingerprint,
             applied=tuple(claim.decisions),
         )
-
-    async def _shrink(self, run: Run, config: RunnableConfig) -> None:
-        """Compact the thread now and then, while this claim holds it."""
-        claim = run.claim
-        count = self._finished.pop(claim.graph_id, 0) + 1
-        if run.cold:  # what earlier processes left counts too
-            count += await self._means.saver.rows(claim.graph_id) // ROWS_PER_EVENT
-        if count >= COMPACT_EVERY and await self._compacted(claim.graph_id, config, claim.fence):
-            count = 0
-        self._finished[claim.graph_id] = count
-        while len(self._finished) > COUNTED_THREADS:
-            self._finished.popitem(last=False)
-
-    async def _compacted(self, graph_id: str, config: RunnableConfig, fence: int | None) -> bool:
-        saver = self._means.saver
-        try:
-            done = await compaction.compact(self.graph, saver, config)
-            if done and fence is not None:
-                snapshot = await self.graph.aget_state(config)
-                saver.settle(graph_id, fence, snapshot.values.get("messages", []))
-            return done
-        except (LeaseLost, StoreBroken):
-            raise
-        except Exception:
-            saver.cool(graph_id)
-            log.exception("Thread %s was not compacted.", graph_id, extra={"action": "compact"})
-            return False
-
-    async def compact(self, graph_id: str) -> bool:
-        """Shrink a thread that nobody works on; False when it cannot be."""
-        self._means.saver.cool(graph_id)
-        config: RunnableConfig = {"configurable": {"thread_id": graph_id}}
-        found = await self._means.saver.aget_tuple(config)
-        if found is None:
-            return False
-        marks = {k: v for k, v in found.metadata.items() if k in ("event_seq", "fence")}
-        done = await self._compacted(graph_id, {**config, "metadata": marks}, None)
-        self._means.saver.cool(graph_id)
-        return done
 
     # -- threads that are not as they should be
 
