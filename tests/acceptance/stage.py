@@ -62,7 +62,8 @@ class Stage:
         )
         self.approver = Approver(self.daemon)
         self.senders = [self.sender, self.console] if console else [self.sender]
-        for part in (*self.senders, self.approver):
+        parts: list[Sender | ConsoleSender | Approver] = [*self.senders, self.approver]
+        for part in parts:
             part.start()
             self._stack.callback(part.stop)
 

@@ -116,7 +116,7 @@ def test_generated_requests_are_answered_and_never_with_a_500(stage: Stage) -> N
             deadline=None,
             database=None,
             phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
         )
         @given(st.data())
         def shower(data: st.DataObject) -> None:

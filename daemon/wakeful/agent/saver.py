@@ -35,7 +35,7 @@ MESSAGES = "messages"
 
 
 class Database(Protocol):
-    async def run(self, work: Callable[[Session], Any], *, durable: bool = True) -> Any: ...
+    async def run(self, work: Callable[[Session], Any], /, *, durable: bool = True) -> Any: ...
 
 
 class Saver(AsyncSqliteSaver):

@@ -62,7 +62,7 @@ class Stage:
 
     async def deliver(self, action: str) -> int:
         """Call the hook as GitHub does: signed, with the headers it sends."""
-        payload = json.loads(files(__package__).joinpath(PAYLOAD).read_text("utf-8"))
+        payload = json.loads(files("wakeful.rehearsal").joinpath(PAYLOAD).read_text("utf-8"))
         payload["action"] = action
         payload["pull_request"]["state"] = "open" if action == "opened" else "closed"
         body = json.dumps(payload).encode()

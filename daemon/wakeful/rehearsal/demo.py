@@ -41,7 +41,7 @@ async def _run(once: bool, echo: Echo) -> int:
     stop = _stopping()
     with tempfile.TemporaryDirectory(prefix="wakeful-demo-") as temporary:
         folder = Path(temporary) / "tea-shop"
-        with as_file(files(__package__).joinpath(TEMPLATE)) as template:
+        with as_file(files("wakeful.rehearsal").joinpath(TEMPLATE)) as template:
             shutil.copytree(template, folder, ignore=shutil.ignore_patterns("__pycache__"))
         os.environ[SECRET] = secrets.token_hex(16)
         echo(f"An agent of a small tea shop, in {folder}")
@@ -96,15 +96,15 @@ async def _stay_up(service: Any, folder: Path, stop: asyncio.Event, echo: Echo) 
     echo(f"The page: {service.url}/login")
     echo(f"Its one-time code, good for a minute: {service.new_code()}")
     loop = asyncio.get_running_loop()
-    asked = sys.stdin is not None and sys.stdin.isatty()
-    if asked:
+    keys = sys.stdin if sys.stdin is not None and sys.stdin.isatty() else None
+    if keys:
         echo("Press Enter for another code, Ctrl-C to end.")
-        loop.add_reader(sys.stdin.fileno(), lambda: _another(service, stop, echo))
+        loop.add_reader(keys.fileno(), lambda: _another(service, stop, echo))
     try:
         await stop.wait()
     finally:
-        if asked:
-            loop.remove_reader(sys.stdin.fileno())
+        if keys:
+            loop.remove_reader(keys.fileno())
 
 
 def _another(service: Any, stop: asyncio.Event, echo: Echo) -> None:

@@ -44,7 +44,7 @@ class ScriptFaulty(FolderFaulty):
 def read(path: Path | None = None) -> Script:
     """Read a script file, or the one that ships with the package."""
     if path is None:
-        return parse(files(__package__).joinpath(DEFAULT).read_text("utf-8"), DEFAULT)
+        return parse(files("wakeful.rehearsal").joinpath(DEFAULT).read_text("utf-8"), DEFAULT)
     try:
         return parse(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:

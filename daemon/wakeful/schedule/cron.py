@@ -55,9 +55,12 @@ class Timetable:
     def _fixed(self, moment: datetime) -> datetime | None:
         """Hour and minute are fixed: each wall time once, be it missing or shown twice."""
         local = self._wall(wall(moment, self.where) + TICK)
-        while local is not None and (found := instant(local, self.where)) <= moment:
+        while local is not None:
+            found = instant(local, self.where)
+            if found > moment:
+                return found
             local = self._wall(local + TICK)
-        return None if local is None else found
+        return None
 
     def _elapsed(self, moment: datetime) -> datetime | None:
         """Hour or minute run on: every instant whose wall time matches."""

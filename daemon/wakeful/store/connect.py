@@ -87,7 +87,7 @@ def _rows(cursor: Any) -> Callable[[Sequence[Any]], _Row]:
 
     def row(values: Sequence[Any]) -> _Row:
         made = _Row(values)
-        made.names = names
+        made.names = names  # pyright: ignore[reportAttributeAccessIssue]
         return made
 
     return row

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from wakeful.errors import StoreBroken, WakefulError
 from wakeful.host import Clock
 from wakeful.store.connect import Sync, connect, dialect_of, explain, path_of
-from wakeful.store.query import Driver, Session
+from wakeful.store.query import Dialect, Driver, Session
 from wakeful.store.watch import Watch
 
 T = TypeVar("T")
@@ -55,7 +55,8 @@ class Database:
     """
 
     def __init__(self, url: str, clock: Clock) -> None:
-        self.url, self.clock, self.dialect = url, clock, dialect_of(url)
+        self.url, self.clock = url, clock
+        self.dialect: Dialect = dialect_of(url)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._room = asyncio.Semaphore(MAX_WAITING)
         self._lines: dict[Sync, Driver] = {}

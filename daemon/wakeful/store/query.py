@@ -34,7 +34,7 @@ class Query:
         if found is None:
             target = _SQLITE if dialect == "sqlite" else _POSTGRESQL
             compiled = self._core.compile(dialect=target)
-            found = self._texts[dialect] = (str(compiled), dict(compiled.params))
+            found = self._texts[dialect] = (str(compiled), {**(compiled.params or {})})
         return found
 
 
@@ -53,7 +53,8 @@ class Session:
     __slots__ = ("dialect", "now", "raw", "writes")
 
     def __init__(self, raw: Driver, dialect: Dialect, now: int) -> None:
-        self.raw, self.dialect, self.now = raw, dialect, now
+        self.raw, self.now = raw, now
+        self.dialect: Dialect = dialect
         self.writes = 0  # rows changed so far; an operation that wrote nothing may fail by itself
 
     def lease_now(self) -> int:

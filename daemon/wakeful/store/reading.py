@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from wakeful.errors import StoreBroken
 from wakeful.store.connect import connect, dialect_of, explain, path_of
 from wakeful.store.migrate import check_version, migrations, statements
-from wakeful.store.query import Driver, Session
+from wakeful.store.query import Dialect, Driver, Session
 
 T = TypeVar("T")
 
@@ -21,7 +21,8 @@ class Reading:
     """Runs read operations on a thread of their own; a store that was never made reads as empty."""
 
     def __init__(self, url: str, *, verify: bool = False) -> None:
-        self.url, self.dialect = url, dialect_of(url)
+        self.url = url
+        self.dialect: Dialect = dialect_of(url)
         self._verify = verify
         self._line: Driver | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="wakeful-read")

@@ -153,7 +153,7 @@ def open_socket(bind: str) -> socket.socket:
     host, port = parse_bind(bind)
     try:
         info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        sock = socket.socket(info[0], info[1])
+        sock = socket.socket(*info[:3])  # with its protocol: asyncio sets TCP_NODELAY by it
     except OSError as error:
         raise Refused(f"[server] bind = {bind!r} cannot be used: {error}") from None
     try:
@@ -189,6 +189,6 @@ def is_loopback(bind: str) -> bool:
 
 
 def _url(sock: socket.socket) -> str:
-    host, port = sock.getsockname()[:2]
+    host, port = str(sock.getsockname()[0]), int(sock.getsockname()[1])
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
