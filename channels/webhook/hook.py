@@ -9,7 +9,7 @@ from wakeful.errors import Refused
 from wakeful.events import Claim, Event, Health, Receipt, Reply, Update
 from wakeful.host import Host
 
-from .identity import keys, thread_key
+from .identity import Bodies, given_id, keys, thread_key, window_of
 from .prompt import KIND_HEADERS, compose
 from .request import Gone, Headers, NotParsable, Receive, Send, TooLarge, answer, parse, read_body
 from .settings import Settings
@@ -21,6 +21,7 @@ class Hook:
 
     def __init__(self, settings: Settings, host: Host) -> None:
         self._settings, self._host, self._open = settings, host, True
+        self._bodies = Bodies(window_of(settings), host.now().timestamp())
 
     def close(self) -> None:
         self._open = False
@@ -61,7 +62,8 @@ class Hook:
         hook, settings = self._host.name, self._settings
         shown = headers.shown(hide=getattr(settings.verify, "header", ""))
         words = await asyncio.to_thread(compose, hook, settings, payload, shown)
-        known = keys(hook, settings, proof, headers, body, now, words.id)
+        id = given_id(proof, headers, words.id)
+        known = keys(hook, id, self._bodies, body, now)
         return Event(
             source=hook,
             keys=known,

@@ -7,7 +7,8 @@ import hashlib
 import hmac
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,10 +16,10 @@ import httpx
 import pytest
 
 from tests.channels.loading import channel
-from tests.web.stub import StubHost
+from tests.web.conftest import Site, open_site
 from wakeful.errors import Refused, StoreFull
 from wakeful.events import Accepted, Event, Reply
-from wakeful.web import Mounts, build_public_app, serve
+from wakeful.web import build_public_app, serve
 
 webhook = channel("webhook")
 SECRET = "hook-secret"
@@ -28,9 +29,10 @@ GITHUB = {"scheme": "github", "secret": SECRET}
 class Sender:
     """A sender that signs as GitHub does, over the real ASGI stack of the public listener."""
 
-    def __init__(self, host: StubHost, mounts: Mounts) -> None:
-        self.host, self.mounts = host, mounts
-        transport = httpx.ASGITransport(build_public_app(mounts), raise_app_exceptions=False)
+    def __init__(self, site: Site) -> None:
+        self.site, self.mounts, self.events = site, site.mounts, site.events
+        self.host = site.core.host("ci")
+        transport = httpx.ASGITransport(build_public_app(site.mounts), raise_app_exceptions=False)
         self.client = httpx.AsyncClient(transport=transport, base_url="http://hooks.example.com")
 
     async def send(
@@ -44,22 +46,18 @@ class Sender:
 
 
 @pytest.fixture
-async def opened() -> AsyncIterator[Any]:
+async def opened(tmp_path: Path) -> AsyncIterator[Any]:
     """Opens a hook `ci` with some settings."""
-    closing: list[Any] = []
-    mounts = Mounts()
+    async with AsyncExitStack() as stack:
+        site = await stack.enter_async_context(open_site(tmp_path))
 
-    async def open_hook(**settings: Any) -> Sender:
-        host = StubHost("ci")
-        host.mount = mounts.mount  # type: ignore[method-assign,assignment]
-        channel = webhook.open(webhook.Settings(**{"verify": GITHUB, **settings}), host)
-        await channel.__aenter__()
-        closing.append(channel)
-        return Sender(host, mounts)
+        async def open_hook(**settings: Any) -> Sender:
+            sender = Sender(site)
+            given = webhook.Settings(**{"verify": GITHUB, **settings})
+            await stack.enter_async_context(webhook.open(given, sender.host))
+            return sender
 
-    yield open_hook
-    for one in closing:
-        await one.__aexit__(None, None, None)
+        yield open_hook
 
 
 async def test_a_delivery_becomes_an_event(opened: Any) -> None:
@@ -71,7 +69,7 @@ async def test_a_delivery_becomes_an_event(opened: Any) -> None:
     answer = await sender.send({"number": 42}, x_github_event="pull_request")
     assert answer.status_code == 202
     assert answer.json() == {"event": 1, "duplicate": False}
-    [event] = sender.host.events
+    [event] = await sender.events()
     assert event.source == "ci" and all(key.startswith("ci/") for key in event.keys)
     assert event.principal == "webhook:ci" and event.kind == "delivery" and event.untrusted
     assert event.thread_key == "webhook/ci/pull/42"
@@ -83,7 +81,7 @@ async def test_without_templates_the_payload_is_the_prompt(opened: Any) -> None:
     sender = await opened()
     await sender.send({"number": 42, "title": "Ünïcode"}, x_github_event="push")
     await sender.send({"number": 43, "blob": "x" * 50_000})
-    first, second = sender.host.events
+    first, second = await sender.events()
     assert "(push)" in first.text and '"number": 42' in first.text and "Ünïcode" in first.text
     assert "cut here" in second.text and len(second.text) < 21_000
     assert first.thread_key != second.thread_key
@@ -96,7 +94,7 @@ async def test_W5_what_does_not_verify_is_a_401_before_parsing(opened: Any) -> N
         answer = await sender.send({"a": 1}, raw=b"{not json", x_hub_signature_256=signature)
         assert answer.status_code == 401
         assert set(answer.json()) == {"error"}
-    assert sender.host.events == []
+    assert await sender.events() == []
 
 
 async def test_a_verified_body_that_does_not_parse_is_a_400(opened: Any) -> None:
@@ -105,7 +103,7 @@ async def test_a_verified_body_that_does_not_parse_is_a_400(opened: Any) -> None
         answer = await sender.send(None, raw=raw)
         assert answer.status_code == 400
         assert answer.json()["error"].endswith(".")
-    assert sender.host.events == []
+    assert await sender.events() == []
 
 
 async def test_W9_a_hook_has_its_own_body_limit(opened: Any) -> None:
@@ -131,7 +129,7 @@ async def test_a_form_with_a_payload_is_read(opened: Any) -> None:
     assert (await sender.send(None, raw=raw, content_type=form)).status_code == 202
     assert (await sender.send(None, raw=b"a=1&b=2", content_type=form)).status_code == 202
     assert (await sender.send(None, raw=b"payload=%7B", content_type=form)).status_code == 400
-    assert [event.text for event in sender.host.events] == ["Keep it.", "1"]
+    assert [event.text for event in await sender.events()] == ["Keep it.", "1"]
 
 
 async def test_W2_the_same_delivery_again_is_one_run(opened: Any) -> None:
@@ -141,16 +139,38 @@ async def test_W2_the_same_delivery_again_is_one_run(opened: Any) -> None:
     assert again.status_code == 200
     assert again.json() == {"event": 1, "duplicate": True}
     assert (await sender.send({"n": 2}, x_github_delivery="d1")).status_code == 202
-    assert len(sender.host.events) == 2
+    assert len(await sender.events()) == 2
 
 
 async def test_equal_bodies_are_duplicates_within_the_window_only(opened: Any) -> None:
     sender = await opened(window=60)
     assert (await sender.send({"down": True})).status_code == 202
-    sender.host.time += timedelta(seconds=60)
+    sender.site.clock.move(59)
     assert (await sender.send({"down": True})).status_code == 200
-    sender.host.time += timedelta(seconds=60)
+    sender.site.clock.move(1)
     assert (await sender.send({"down": True})).status_code == 202
+
+
+async def test_a_body_that_comes_again_and_again_is_not_silenced_for_ever(opened: Any) -> None:
+    sender = await opened(window=60)
+    sender.site.clock.move(60)  # what came before the start is out of question now
+    codes = []
+    for _ in range(12):
+        codes.append((await sender.send({"beat": True})).status_code)
+        sender.site.clock.move(30)
+    assert codes == [202, 200] * 6
+
+
+@pytest.mark.parametrize("early", range(0, 60, 10))
+async def test_a_retry_after_a_restart_is_known_on_both_sides_of_a_slot(
+    opened: Any, early: int
+) -> None:
+    sender = await opened(window=60)
+    sender.site.clock.move(early)
+    assert (await sender.send({"n": 1})).status_code == 202
+    sender.site.clock.move(20)
+    again = await opened(window=60)  # the same path, a new memory
+    assert (await again.send({"n": 1})).status_code == 200
 
 
 async def test_an_id_from_the_payload_is_covered_by_the_signature(opened: Any) -> None:
@@ -158,7 +178,7 @@ async def test_an_id_from_the_payload_is_covered_by_the_signature(opened: Any) -
     assert (await sender.send({"id": "evt_1", "attempt": 1})).status_code == 202
     assert (await sender.send({"id": "evt_1", "attempt": 2})).status_code == 200
     assert (await sender.send({"attempt": 2})).status_code == 202
-    assert sender.host.events[0].keys == ("ci/id/evt_1",)
+    assert (await sender.events())[0].keys == ("ci/id/evt_1",)
 
 
 def standard(body: bytes, id: str, at: int) -> dict[str, str]:
@@ -173,7 +193,7 @@ def standard(body: bytes, id: str, at: int) -> dict[str, str]:
 async def test_W1_W2_standard_webhooks(opened: Any) -> None:
     scheme = {"scheme": "standard", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
     sender = await opened(verify=scheme)
-    now = int(sender.host.time.timestamp())
+    now = int(sender.host.now().timestamp())
 
     async def post(id: str, at: int) -> int:
         answer = await sender.client.post(
@@ -185,9 +205,9 @@ async def test_W1_W2_standard_webhooks(opened: Any) -> None:
     assert await post("msg_1", now) == 200  # a replay within the window
     assert await post("msg_1", now + 30) == 200  # a retry with a new timestamp
     assert await post("msg_2", now) == 202  # an equal body with an id of its own
-    sender.host.time += timedelta(minutes=10)
+    sender.site.clock.move(600)
     assert await post("msg_1", now) == 401  # a replay after ten minutes
-    assert [event.keys for event in sender.host.events] == [("ci/id/msg_1",), ("ci/id/msg_2",)]
+    assert [event.keys for event in await sender.events()] == [("ci/id/msg_1",), ("ci/id/msg_2",)]
 
 
 async def test_a_scheme_that_signs_nothing_uses_the_senders_id(opened: Any) -> None:
@@ -206,14 +226,14 @@ async def test_a_scheme_that_signs_nothing_uses_the_senders_id(opened: Any) -> N
     assert await post(Idempotency_Key="k2") == 202
     assert await post() == 202
     assert await post() == 200
-    sender.host.time += timedelta(seconds=601)
+    sender.site.clock.move(601)
     assert await post() == 202
 
 
 async def test_what_proves_something_is_not_shown_to_templates(opened: Any) -> None:
     sender = await opened(prompt="{{ headers | tojson }}")
     await sender.send({}, authorization="Bearer x", cookie="a=b", x_api_key="k", x_fine="yes")
-    [event] = sender.host.events
+    [event] = await sender.events()
     assert "x-fine" in event.text
     for name in ("authorization", "cookie", "signature", "api-key"):
         assert name not in event.text
@@ -234,35 +254,35 @@ async def test_what_proves_something_is_not_shown_to_templates(opened: Any) -> N
 async def test_a_thread_is_harmless(opened: Any, value: str, thread: str) -> None:
     sender = await opened(thread="t/{{ payload.v }}")
     assert (await sender.send({"v": value})).status_code == 202
-    assert sender.host.events[0].thread_key == thread
+    assert (await sender.events())[0].thread_key == thread
 
 
 async def test_a_long_thread_is_shortened_and_stays_distinct(opened: Any) -> None:
     sender = await opened(thread="{{ payload.v }}")
     for tail in "ab":
         await sender.send({"v": "x" * 400 + tail})
-    first, second = (event.thread_key for event in sender.host.events)
+    first, second = [event.thread_key for event in await sender.events()]
     assert first != second and len(first) < 250
 
 
 async def test_a_template_that_fails_loses_no_delivery(opened: Any) -> None:
     sender = await opened(prompt="{{ payload.n + 1 }}", thread="{{ payload.n + 1 }}")
     assert (await sender.send({"n": "text"})).status_code == 202
-    [event] = sender.host.events
+    [event] = await sender.events()
     assert "template `prompt`" in event.text and '"n": "text"' in event.text
 
 
 async def test_odd_text_can_be_stored(opened: Any) -> None:
     sender = await opened(prompt="{{ payload.v }}")
     assert (await sender.send(None, raw=b'{"v": "\\ud800 \\u0000"}')).status_code == 202
-    sender.host.events[0].text.encode()
-    assert "\0" not in sender.host.events[0].text
+    (await sender.events())[0].text.encode()
+    assert "\0" not in (await sender.events())[0].text
 
 
 async def test_a_trusted_hook_says_so(opened: Any) -> None:
     sender = await opened(trusted=True)
     await sender.send({})
-    assert not sender.host.events[0].untrusted
+    assert not (await sender.events())[0].untrusted
 
 
 async def test_other_methods_and_paths(opened: Any) -> None:
@@ -274,11 +294,11 @@ async def test_other_methods_and_paths(opened: Any) -> None:
 
 
 async def test_a_closed_hook_takes_nothing(opened: Any) -> None:
-    host, mounts = StubHost("ci"), Mounts()
-    host.mount = mounts.mount  # type: ignore[method-assign,assignment]
-    async with webhook.open(webhook.Settings(verify=GITHUB), host):
-        sender = Sender(host, mounts)
+    sender = await opened()
+    async with webhook.open(webhook.Settings(verify=GITHUB), sender.host):
         assert (await sender.send({})).status_code == 202
+    assert (await sender.send({"b": 1})).status_code == 404
+    sender.mounts.drop("ci")
     assert (await sender.send({"b": 1})).status_code == 404
 
 
@@ -336,12 +356,12 @@ async def test_W6_a_sender_that_hangs_up_is_still_served(opened: Any) -> None:
             await writer.wait_closed()
             committed.set()
             await kept.wait()
-    assert len(sender.host.events) == 1
+    assert len(await sender.events()) == 1
 
 
 async def test_a_hook_cannot_be_written_to(opened: Any) -> None:
-    host = StubHost("ci")
-    async with webhook.open(webhook.Settings(verify=GITHUB), host) as hook:
+    sender = await opened()
+    async with webhook.open(webhook.Settings(verify=GITHUB), sender.host) as hook:
         reply = Reply(
             id=1,
             event_seq=1,

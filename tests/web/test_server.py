@@ -18,7 +18,9 @@ import pytest
 
 from tests.web.conftest import TOKEN, Site
 from wakeful.errors import Refused
+from wakeful.events import Accepted, Event
 from wakeful.web import PortTaken, Server, is_loopback, parse_bind, serve
+from wakeful.web.server import open_socket
 
 SOON = 10.0  # seconds; a busy machine
 REQUEST = f"POST /api/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {TOKEN}\r\n"
@@ -158,6 +160,11 @@ def test_a_wrong_bind_is_a_sentence(bind: str) -> None:
         parse_bind(bind)
 
 
+def test_small_answers_are_not_held_back() -> None:
+    with open_socket("127.0.0.1:0") as listener:
+        assert listener.proto == socket.IPPROTO_TCP  # asyncio sets TCP_NODELAY by it
+
+
 async def test_an_address_that_is_not_ours_is_a_sentence(site: Site) -> None:
     with pytest.raises(Refused, match="cannot be used"):
         async with serve(site.app, "203.0.113.7:7777"):
@@ -173,12 +180,12 @@ async def test_the_port_closes_first_and_requests_finish(site: Site) -> None:
     entered, go = asyncio.Event(), asyncio.Event()
     accept = site.host.accept
 
-    async def slow(event: object) -> object:
+    async def slow(event: Event) -> Accepted:
         entered.set()
         await go.wait()
-        return await accept(event)  # type: ignore[arg-type]
+        return await accept(event)
 
-    site.host.accept = slow  # type: ignore[method-assign,assignment]
+    site.host.accept = slow  # type: ignore[method-assign]
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with httpx.AsyncClient(headers=headers) as client:
         async with serve(site.app, "127.0.0.1:0") as server:
@@ -193,25 +200,27 @@ async def test_the_port_closes_first_and_requests_finish(site: Site) -> None:
 
 
 LIMITED = """
-import asyncio, resource, socket, sys
-from tests.web.conftest import Site
+import asyncio, pathlib, resource, sys
+from tests.web.conftest import open_site
 from wakeful.web import serve
 
 async def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
-    async with serve(Site().app, "127.0.0.1:0", header_seconds=0.5) as server:
-        print(server.port, flush=True)
-        await asyncio.to_thread(sys.stdin.read)
+    async with open_site(pathlib.Path(sys.argv[1])) as site:
+        async with serve(site.app, "127.0.0.1:0", header_seconds=0.5) as server:
+            print(server.port, flush=True)
+            await asyncio.to_thread(sys.stdin.read)
 
 asyncio.run(main())
 """
 
 
-def test_P15_without_descriptors_it_recovers() -> None:
+def test_P15_without_descriptors_it_recovers(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-c", textwrap.dedent(LIMITED)]
+    command = [sys.executable, "-c", textwrap.dedent(LIMITED), str(tmp_path)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, cwd=root, text=True, **pipes) as child:  # type: ignore[call-overload]
+        assert child.stdout is not None and child.stdin is not None
         port = int(child.stdout.readline())
         crowd = [socket.create_connection(("127.0.0.1", port)) for _ in range(80)]
         for one in crowd:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 
 import httpx
 from httpx_sse import ServerSentEvent, aconnect_sse
 
 from tests.web.conftest import TOKEN, Site
-from wakeful.events import Update
+from wakeful.events import Claim, Update, UpdateKind
 from wakeful.web import Server, serve
 
 SOON = 10.0  # seconds; a busy machine
@@ -18,93 +18,126 @@ def reader(server: Server) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=server.url, headers=headers)
 
 
-async def read(client: httpx.AsyncClient, event: int = 1, last: str = "") -> list[ServerSentEvent]:
-    headers = {"last-event-id": last} if last else {}
-    url = f"/api/events/{event}/stream"
-    async with aconnect_sse(client, "GET", url, headers=headers) as source:
+async def read(client: httpx.AsyncClient) -> list[ServerSentEvent]:
+    async with aconnect_sse(client, "GET", "/api/events/1/stream") as source:
         return [frame async for frame in source.aiter_sse()]
 
 
-async def test_a_stream_shows_what_happens_and_ends(site: Site, client: httpx.AsyncClient) -> None:
-    await client.post("/api/messages", json={"text": "hi"})
-    site.host.kept.script[1] = [
-        ("p1.1", Update(kind="text", event_seq=1, text="Hel\nlo")),
-        ("p1.2", Update(kind="tool", event_seq=1, text="refund", call_id="c1")),
-        ("p1.3", Update(kind="state", event_seq=1, text="done")),
-    ]
+def told(kind: UpdateKind, text: str, event: int = 1, **more: str) -> Update:
+    return Update(kind=kind, event_seq=event, text=text, **more)
+
+
+class Reading:
+    """A reader that notes what it gets, and says when it is there."""
+
+    def __init__(self, client: httpx.AsyncClient, last: str = "") -> None:
+        self.frames: list[ServerSentEvent] = []
+        self.begun = asyncio.Event()
+        self.task = asyncio.create_task(self._read(client, last))
+
+    async def _read(self, client: httpx.AsyncClient, last: str) -> None:
+        headers = {"last-event-id": last} if last else {}
+        async with aconnect_sse(client, "GET", "/api/events/1/stream", headers=headers) as source:
+            async for frame in source.aiter_sse():
+                self.frames.append(frame)
+                self.begun.set()
+
+    async def there(self) -> None:
+        async with asyncio.timeout(SOON):
+            await self.begun.wait()
+
+    async def ended(self) -> list[tuple[str, str]]:
+        async with asyncio.timeout(SOON):
+            await self.task
+        return [(one.event, one.json().get("text", "")) for one in self.frames]
+
+
+async def until(true: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not become true")
+
+
+async def forgotten(site: Site, claim: Claim) -> None:
+    """Wait until nobody watches the event any more."""
+    await until(lambda: site.core.updates.watch(claim) is None)
+
+
+async def test_what_has_ended_is_told_at_once(site: Site, client: httpx.AsyncClient) -> None:
+    await site.ran("hi", "console/a", "Hel\nlo")
     frames = await read(client)
-    assert [(one.event, one.id) for one in frames] == [
-        ("text", "p1.1"),
-        ("tool", "p1.2"),
-        ("state", "p1.3"),
-        ("end", "p1.3"),
+    assert [(one.event, one.json().get("text")) for one in frames] == [
+        ("reply", "Hel\nlo"),
+        ("state", "done"),
+        ("end", None),
     ]
-    assert frames[0].json() == {
-        "kind": "text",
-        "event": 1,
-        "agent": "main",
-        "text": "Hel\nlo",
-        "call": "",
-        "detail": "",
-    }
+    assert set(frames[0].json()) == {"kind", "event", "agent", "text", "call", "detail"}
 
 
-async def test_the_last_id_is_handed_on_and_nonsense_is_not(
-    site: Site, client: httpx.AsyncClient
-) -> None:
-    await client.post("/api/messages", json={"text": "hi"})
-    assert await read(client, last="p1.7") == []
-    assert site.host.kept.after == "p1.7"
-    for odd in ("p1", "x" * 500 + ".1", "é.1", "p1.-1", "a b.1"):
-        headers = [(b"last-event-id", odd.encode())]
-        assert (await client.get("/api/events/1/stream", headers=headers)).status_code == 200
-        assert site.host.kept.after is None
-
-
-async def test_a_stream_ends_with_the_daemon_and_cleans_up(site: Site) -> None:
-    begun, cleaned = asyncio.Event(), asyncio.Event()
-
-    async def endless(seq: int, *, after: str | None = None) -> AsyncIterator[tuple[str, Update]]:
-        try:
-            yield "p1.1", Update(kind="text", event_seq=seq, text="…")
-            begun.set()
-            await asyncio.Event().wait()
-        finally:
-            cleaned.set()
-
-    site.host.kept.updates = endless  # type: ignore[method-assign]
-    frames: list[ServerSentEvent] = []
+async def test_a_stream_shows_what_happens_and_ends(site: Site) -> None:
+    claim = await site.claimed("hi", "console/a")
+    publish = site.core.updates.publish
     async with serve(site.app, "127.0.0.1:0") as server, reader(server) as client:
-        await client.post("/api/messages", json={"text": "hi"})
-        reading = asyncio.create_task(_collect(client, frames))
-        async with asyncio.timeout(SOON):
-            await begun.wait()
+        reading = Reading(client)
+        await reading.there()
+        publish(told("text", "Hel"))
+        publish(told("tool", "refund", call_id="c1"))
+        publish(told("state", "done"))
+        assert await reading.ended() == [
+            ("state", "running"),
+            ("text", "Hel"),
+            ("tool", "refund"),
+            ("state", "done"),
+            ("end", ""),
+        ]
+        ids = [one.id.rpartition(".") for one in reading.frames]
+        assert len({process for process, _, _ in ids}) == 1
+        assert [int(n) for _, _, n in ids] == sorted(int(n) for _, _, n in ids)
+    await forgotten(site, claim)
+
+
+async def test_a_reader_goes_on_where_it_broke_off(site: Site) -> None:
+    await site.claimed("hi", "console/a")
+    publish = site.core.updates.publish
+    async with serve(site.app, "127.0.0.1:0") as server, reader(server) as client:
+        staying, leaving = Reading(client), Reading(client)
+        await staying.there()
+        await leaving.there()
+        publish(told("text", "one"))
+        await until(lambda: len(leaving.frames) == 2)
+        leaving.task.cancel()
+        publish(told("text", "two"))
+        back = Reading(client, last=leaving.frames[-1].id)
+        await back.there()
+        publish(told("state", "done"))
+        assert await back.ended() == [("text", "two"), ("state", "done"), ("end", "")]
+        await staying.ended()
+
+
+async def test_a_nonsense_id_gets_a_snapshot(site: Site, client: httpx.AsyncClient) -> None:
+    await site.ran("hi", "console/a", "hello")
+    for odd in ("p1", "x" * 500 + ".1", "é.1", "p1.-1", "a b.1", "p1.1"):
+        headers = [(b"last-event-id", odd.encode())]
+        answer = await client.get("/api/events/1/stream", headers=headers)
+        assert answer.status_code == 200 and "hello" in answer.text
+
+
+async def test_a_stream_ends_with_the_daemon_and_without_an_end(site: Site) -> None:
+    claim = await site.claimed("hi", "console/a")
+    async with serve(site.app, "127.0.0.1:0") as server, reader(server) as client:
+        reading = Reading(client)
+        await reading.there()
         server.app.closing.set()
-        async with asyncio.timeout(SOON):
-            await reading
-            await cleaned.wait()
-    assert [one.event for one in frames] == ["text"]  # no `end`: the reader comes back
-
-
-async def _collect(client: httpx.AsyncClient, frames: list[ServerSentEvent]) -> None:
-    frames += await read(client)
+        assert await reading.ended() == [("state", "running")]  # so the reader comes back
+    await forgotten(site, claim)
 
 
 async def test_a_reader_that_hangs_up_is_forgotten(site: Site) -> None:
-    cleaned = asyncio.Event()
-
-    async def endless(seq: int, *, after: str | None = None) -> AsyncIterator[tuple[str, Update]]:
-        try:
-            yield "p1.1", Update(kind="text", event_seq=seq, text="…")
-            await asyncio.Event().wait()
-        finally:
-            cleaned.set()
-
-    site.host.kept.updates = endless  # type: ignore[method-assign]
+    claim = await site.claimed("hi", "console/a")
     async with serve(site.app, "127.0.0.1:0") as server, reader(server) as client:
-        await client.post("/api/messages", json={"text": "hi"})
-        async with aconnect_sse(client, "GET", "/api/events/1/stream") as source:
-            async for _ in source.aiter_sse():
-                break
-        async with asyncio.timeout(SOON):
-            await cleaned.wait()
+        reading = Reading(client)
+        await reading.there()
+        reading.task.cancel()
+        await forgotten(site, claim)

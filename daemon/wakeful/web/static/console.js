@@ -83,7 +83,9 @@ async function reload() {
 function replace(id, fresh) {
   const now = document.getElementById(id);
   const then = fresh.getElementById(id);
-  if (now.innerHTML !== then.innerHTML) now.replaceChildren(...then.childNodes);
+  if (now.innerHTML === then.innerHTML) return;
+  now.replaceChildren(...then.childNodes);
+  if (now === messages && now.lastElementChild) now.lastElementChild.scrollIntoView({ block: "end" });
 }
 
 async function say(event) {
@@ -124,6 +126,7 @@ async function decide(button) {
   }
 }
 
+if (messages.lastElementChild) messages.lastElementChild.scrollIntoView({ block: "end" });
 if (form) form.addEventListener("submit", say);
 if (stop) stop.addEventListener("click", () => call(`/api/events/${running}/stop`, {}).catch((error) => complain(trouble, error.message)));
 document.addEventListener("click", (event) => {
