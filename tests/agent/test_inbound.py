@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +110,14 @@ def test_every_open_call_gets_a_result() -> None:
         ToolMessage("done", tool_call_id="1"),
     ]
     assert [m.tool_call_id for m in dangling(list(messages))] == ["2"]  # type: ignore[arg-type]
+
+
+async def test_a_delivered_report_stands_before_the_first_answer_to_it(tmp_path: Path) -> None:
+    async with world(tmp_path, lambda _: AIMessage("ok")) as w:
+        await w.accept("what does that mean?")
+        claim = replace(await w.claim(), seed=("Sales: 3",), undelivered=("Good morning",))
+        await w.run(claim)
+        asked = w.model.asked[0][1:]
+        assert [type(m).__name__ for m in asked] == ["HumanMessage", "AIMessage", "HumanMessage"]
+        assert asked[1].text == "Sales: 3"
+        assert "never seen: Good morning" in asked[2].text

@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from wakeful.agent.current import Emit
 from wakeful.agent.graph import Built, Parts, build
 from wakeful.agent.models import Resolve, build_model
+from wakeful.agent.overflow import sweep
 from wakeful.agent.runner import Means, Runner
 from wakeful.agent.saver import Saver
 from wakeful.agent.tracing import set_tracing
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 ModelMaker = Callable[..., Awaitable[BaseChatModel]]
 
 SCAN = 1.0  # seconds between two looks at the folder
+SWEEP = 86_400_000  # ms between two looks at what grew too large for its thread
 REBUILD = 30.0  # seconds until a folder that makes no agent is tried again
 PRIVATE = ".wakeful"
 
@@ -51,6 +53,7 @@ class Agent:
         self._saver = Saver(store.db)
         self._changing = asyncio.Lock()
         self._scanned = float("-inf")
+        self._swept = clock.now()
         self._snapshot: Snapshot | None = None
         self._models: dict[tuple[str, str], BaseChatModel] = {}
         self._shape: object = None
@@ -78,6 +81,7 @@ class Agent:
         async with self._changing:
             self._scanned = self._clock.boot()
             snapshot = await asyncio.to_thread(self._folder.scan)
+            await self._sweep(snapshot.settings.retention.artefacts)
             if self._snapshot is not None and snapshot.digest == self._snapshot.digest:
                 return
             shape = _shape_of(snapshot)
@@ -85,6 +89,12 @@ class Agent:
                 await self._rebuild(snapshot)
                 self._shape = shape
             self._snapshot = snapshot
+
+    async def _sweep(self, days: int) -> None:
+        now = self._clock.now()
+        if now - self._swept >= SWEEP:
+            self._swept = now
+            await asyncio.to_thread(sweep, self._overflow, now / 1000 - days * 86_400)
 
     async def _current(self) -> Runner:
         if self._clock.boot() - self._scanned >= SCAN or self._runner is None:

@@ -137,10 +137,9 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             digest=digest_of(call["name"], call["args"]),
         )
         if found is not None:
-            if found.result is not None:
-                return ToolMessage(**json.loads(found.result))
-            await self._journal.end_effect(key, "unknown", None)
-            return refusal(request, UNKNOWN)
+            if found.result is None:  # begun and never ended: the journal calls it unknown now
+                return refusal(request, UNKNOWN)
+            return ToolMessage(**json.loads(found.result))
         result = await self._safely(run, request, handler, key)
         await asyncio.shield(self._record(key, request, result))
         return result

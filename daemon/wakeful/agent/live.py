@@ -28,6 +28,8 @@ IMAGES_LIMIT = (
     8  # the newest images that are shown again at each call; older ones stay in the workspace
 )
 
+MEMORY_LIMIT = 200  # lines, the newest
+
 HOUSE = f"""Your file tools work in a workspace of your own that lasts; `{LIBRARY}` holds the
 installed skills, read-only. You are reached through a daemon: whoever wrote gets the text of your
 last message and nothing else, so put the whole answer there."""
@@ -74,7 +76,7 @@ class Live:
         parts = [own.strip(), HOUSE]
         parts.append(skill_index(snapshot.skills, LIBRARY))
         if memory and self._prompt is None:
-            lines = "\n".join(f"- {line}" for line in memory)
+            lines = "\n".join(f"- {line}" for line in memory[-MEMORY_LIMIT:])
             parts.append(f"What you remember about the person you talk to:\n{lines}")
         parts.append(f"Today is {day:%A}, {day.isoformat()} ({self._zone.key}).")
         return "\n\n".join(part for part in parts if part)
