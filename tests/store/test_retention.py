@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.store.conftest import HandClock, answer, event, question
@@ -113,6 +114,27 @@ async def test_D10_the_file_shrinks_and_stays_bounded(
     assert max(sizes[4:]) <= 1.1 * max(sizes[2:4])
     assert left < 0.7 * sizes[-1]
     assert size(tmp_path) == left
+
+
+async def test_the_checkpoints_of_a_thread_begun_anew_are_forgotten(
+    sqlite_url: str, clock: HandClock
+) -> None:
+    async with open_store(sqlite_url, clock=clock, owner="test") as store:
+        await store.accept(replace(event("1"), fresh=True))
+        [claim] = await store.claim(1)
+
+        def save(s: Session) -> None:
+            for graph in ("console/a#0", claim.graph_id):
+                s.raw.execute(
+                    "INSERT INTO checkpoints (thread_id, checkpoint_id) VALUES (?, ?)",
+                    (graph, "c1"),
+                )
+
+        await store.run(save)
+        counts = await store.retain(POLICY, 0)
+        assert counts["checkpoints"] == 1
+        left = await store.run(lambda s: s.raw.execute("SELECT * FROM checkpoints").fetchall())
+        assert [row[0] for row in left] == [claim.graph_id]
 
 
 async def test_the_newest_firing_stays(store: Store, clock: HandClock) -> None:

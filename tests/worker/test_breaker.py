@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.service.fakes import HandClock
 from wakeful.backoff import Backoff
 from wakeful.worker import Breaker
@@ -22,7 +24,6 @@ def test_an_outage_pauses_everybody_then_lets_one_try() -> None:
     assert one.room(8) == 1
     one.started(1)
     assert one.room(8) == 0
-    assert one.pause() is None
     one.passed(1)
     assert one.room(8) == 8
 
@@ -55,6 +56,16 @@ def test_many_events_that_fail_together_are_one_outage() -> None:
     for late in range(2, 10):  # runs that began before the outage
         one.failed(late, "down", retry_after=None)
     assert one.failed(1, "down", retry_after=None) < 30
+
+
+def test_a_long_probe_does_not_hold_up_everybody() -> None:
+    clock = HandClock()
+    one = breaker(clock)
+    clock.move(one.failed(1, "down", retry_after=None) + 0.01)
+    one.started(1)
+    assert one.pause() == pytest.approx(30.0)
+    clock.move(30.1)
+    assert one.room(8) == 1
 
 
 def test_a_probe_that_says_nothing_makes_room_for_another() -> None:

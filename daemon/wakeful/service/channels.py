@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from wakeful.channel import Channel
 from wakeful.host import Clock, Host
 from wakeful.plugs import ChannelPlug
 from wakeful.service.supervise import CIRCUIT, REOPEN, Supervised
+
+CLOSING = 10.0  # seconds that a channel may take to close
+
+log = logging.getLogger(__name__)
 
 Validate = Callable[[ChannelPlug], Awaitable[Any]]
 
@@ -112,6 +117,9 @@ class Channels(Mapping[str, Channel]):
         tasks = [self.known[name].task for name in names]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=CLOSING)
+            for task in late:
+                log.error("%s does not close.", task.get_name(), extra={"action": "part_stuck"})
         for name in names:
             del self.known[name]

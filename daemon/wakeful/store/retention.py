@@ -13,7 +13,7 @@ from sqlalchemy import Delete, Integer, Update, and_, bindparam, delete, exists,
 from sqlalchemy.sql.elements import ColumnElement, literal_column
 
 from wakeful.store import schema
-from wakeful.store.part import Part, const, num
+from wakeful.store.part import Part, const, num, txt
 from wakeful.store.query import Query, Session
 
 DAY = 86_400_000  # ms
@@ -127,6 +127,18 @@ PROGRESS = Query(
 )
 
 
+# Graph threads that their conversation has left for a new one (/new, `thread: fresh`).
+_saved, _written = schema.checkpoints, schema.writes
+ABANDONED = Query(
+    select(_saved.c.thread_id)
+    .distinct()
+    .where(_saved.c.thread_id.not_in(select(thread.c.graph_id)))
+    .limit(bindparam("n", type_=Integer()))
+)
+DROP_CHECKPOINTS = Query(delete(_saved).where(_saved.c.thread_id == txt("g")))
+DROP_WRITES = Query(delete(_written).where(_written.c.thread_id == txt("g")))
+
+
 class Retaining(Part):
     async def retain(self, policy: RetentionPolicy, now: int) -> dict[str, int]:
         """Forget what is older than the policy says; returns what was cleared, counted."""
@@ -137,7 +149,9 @@ class Retaining(Part):
         before = now - policy.steps * DAY
         counts["firings"] = await self.db.run(lambda s: s.run(FIRINGS, before=before))
         counts["progress"] = await self.db.run(lambda s: s.run(PROGRESS, before=before))
-        counts["pages"] = await self._shrink()
+        if self.db.dialect == "sqlite":  # on PostgreSQL the tables are LangGraph's own
+            counts["checkpoints"] = await self._until_done(_abandoned)
+            counts["pages"] = await self._shrink()
         return counts
 
     async def _until_done(self, batch: Callable[[Session], int]) -> int:
@@ -148,8 +162,6 @@ class Retaining(Part):
 
     async def _shrink(self) -> int:
         """Give free pages back to the file system, and fold the write-ahead log into the file."""
-        if self.db.dialect != "sqlite":
-            return 0
         freed = await self._until_done(_vacuum)
         await self.db.fold_log()
         return freed
@@ -161,6 +173,14 @@ def _batch(query: Query, before: int) -> Callable[[Session], int]:
         return s.run(query, before=before, cutoff=END if cutoff is None else cutoff, n=BATCH)
 
     return some
+
+
+def _abandoned(s: Session) -> int:
+    """A few at a time: one graph thread may have thousands of rows."""
+    left = [row[0] for row in s.all(ABANDONED, n=10)]
+    for graph in left:
+        s.run(DROP_WRITES, g=graph)
+    return sum(s.run(DROP_CHECKPOINTS, g=graph) for graph in left)
 
 
 def _vacuum(s: Session) -> int:

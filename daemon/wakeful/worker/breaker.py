@@ -10,6 +10,7 @@ from wakeful.backoff import Backoff
 from wakeful.host import Clock
 
 OUTAGE = Backoff(first=5.0, cap=120.0)  # seconds
+PATIENCE = 30.0  # seconds until another event may try, while the one that tries is still at work
 
 
 class Breaker:
@@ -30,13 +31,14 @@ class Breaker:
         """How many of the free places may be filled now."""
         if not self.open:
             return free
-        if self._probe is not None or self._clock.boot() < self._until:
+        if self._clock.boot() < self._until:
             return 0
         return min(free, 1)
 
     def started(self, seq: int) -> None:
         if self.open:
             self._probe = seq
+            self._until = self._clock.boot() + PATIENCE
 
     def failed(self, seq: int, reason: str, *, retry_after: float | None) -> float:
         """Note an outage; returns the seconds until the next try."""
@@ -58,11 +60,11 @@ class Breaker:
         self._release(seq)
 
     def pause(self) -> float | None:
-        """Seconds until one event may try, or None when nothing is held back by time."""
-        if not self.open or self._probe is not None:
+        """Seconds until one event may try, or None when nothing is held back."""
+        if not self.open:
             return None
         return max(0.0, self._until - self._clock.boot())
 
     def _release(self, seq: int) -> None:
         if self._probe == seq:
-            self._probe = None
+            self._probe, self._until = None, 0.0
