@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 READY_WITHIN = 60.0  # seconds; the machine is small and busy
+ARMED_WITHIN = 10.0  # seconds
 
 
 def free_port() -> int:
@@ -39,6 +40,7 @@ class Daemon:
         self.env = dict(env or {})
         self.wrap = wrap
         self.log_file = folder.parent / "daemon.log"
+        self.arm_file = folder.parent / "crash-point"
         self.process: subprocess.Popen[bytes] | None = None
         self._pulse = threading.Event()
 
@@ -67,6 +69,7 @@ class Daemon:
             "WAKEFUL_SERVER__BIND": f"127.0.0.1:{self.port}",
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "WAKEFUL_TEST_CRASH_AT": self.crash_at,
+            "WAKEFUL_TEST_ARM": str(self.arm_file),
             **self.env,
         }
         command = [*self.wrap, sys.executable, "-m", "tests.acceptance.child", str(self.folder)]
@@ -93,6 +96,16 @@ class Daemon:
                 else:
                     self._pulse.wait(0.05)
         raise AssertionError(f"not ready after {READY_WITHIN} s; its log ends:\n{self.log[-3000:]}")
+
+    def arm(self, point: str) -> None:
+        """Let the running daemon die at a point, from now on."""
+        assert self.process is not None
+        self.arm_file.write_text(point)
+        self.process.send_signal(signal.SIGUSR1)
+        end = monotonic() + ARMED_WITHIN
+        while self.arm_file.exists():
+            assert monotonic() < end, self.log[-3000:]
+            self._pulse.wait(0.01)
 
     def alive(self) -> bool:
         return self.process is not None and self.process.poll() is None

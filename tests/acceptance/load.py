@@ -23,6 +23,18 @@ OUTSTANDING = 60  # events sent and not answered yet
 GIVE_UP = 120.0  # seconds without an acknowledgement
 
 
+def delivery(kind: str, number: int, thread: str) -> tuple[bytes, dict[str, str]]:
+    """Body and headers of one signed delivery."""
+    body = json.dumps({"kind": kind, "number": number, "thread": thread}).encode()
+    digest = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+    return body, {
+        "Content-Type": "application/json",
+        "X-Hub-Signature-256": f"sha256={digest}",
+        "X-GitHub-Event": "push",
+        "X-GitHub-Delivery": f"delivery-{number}",
+    }
+
+
 class Sender(threading.Thread):
     """One source for a few threads. It sends a thread's next event when the last one was acked."""
 
@@ -75,14 +87,7 @@ class Sender(threading.Thread):
         self.failure = f"event {number} was not acknowledged within {GIVE_UP} s"
 
     def post(self, client: httpx.Client, thread: str, kind: str, number: int) -> httpx.Response:
-        body = json.dumps({"kind": kind, "number": number, "thread": thread}).encode()
-        digest = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
-        headers = {
-            "Content-Type": "application/json",
-            "X-Hub-Signature-256": f"sha256={digest}",
-            "X-GitHub-Event": "push",
-            "X-GitHub-Delivery": f"delivery-{number}",
-        }
+        body, headers = delivery(kind, number, thread)
         return client.post(f"{self.target.url}/hooks/load", content=body, headers=headers)
 
     def noted(self, number: int, response: httpx.Response) -> None:

@@ -1,7 +1,7 @@
 """Instants at which the daemon kills itself, one for each row of the crash table.
 
 A point is `<owner>.<method>:<before|after>`: the process dies before the call of that method begins
-or after it returned, which is after its commit.
+or after it returned, which is after its commit. `#<n>` at its end says which call kills.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-AT = 6  # the how-many-eth call of a point kills; the first ones belong to the start
+AT = 6  # which call kills when the point does not say so; the first ones belong to the start
 
 OWNERS = {
     "store": "wakeful.store:Store",
@@ -45,25 +45,26 @@ POINTS = (
 
 def arm(point: str) -> None:
     """Make this process kill itself at a point."""
+    point, _, at = point.partition("#")
     owner_name, _, rest = point.partition(".")
     method_name, _, moment = rest.partition(":")
     module, _, name = OWNERS[owner_name].partition(":")
     owner = getattr(importlib.import_module(module), name)
     original = getattr(owner, method_name)
-    setattr(owner, method_name, _deadly(original, moment == "before"))
+    setattr(owner, method_name, _deadly(original, moment == "before", int(at or AT)))
 
 
-def _deadly(original: Callable[..., Any], before: bool) -> Callable[..., Any]:
+def _deadly(original: Callable[..., Any], before: bool, at: int) -> Callable[..., Any]:
     calls = 0
 
     @functools.wraps(original)
     async def method(*args: Any, **kwargs: Any) -> Any:
         nonlocal calls
         calls += 1
-        if before and calls >= AT:
+        if before and calls >= at:
             die()
         result = await original(*args, **kwargs)
-        if calls >= AT and result != []:  # an empty claim is no claim
+        if calls >= at and result != []:  # an empty claim is no claim
             die()
         return result
 

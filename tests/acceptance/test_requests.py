@@ -25,7 +25,11 @@ STREAMS = "/api/events/{event}/stream"  # asked for one event that has ended: a 
 
 WORDS = st.text(max_size=40)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
     max_leaves=8,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,8 @@ from wakeful.errors import (
         (Stale(), exits.CONFLICT),
         (AlreadyDecided(), exits.CONFLICT),
         (StoreFull(), exits.STORE),
+        (OSError(errno.ENOSPC, "No space left on device"), exits.STORE),
+        (OSError(errno.EROFS, "Read-only file system"), exits.STORE),
         (Refused(), exits.FAILED),
         (OSError(), exits.FAILED),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -63,6 +64,7 @@ def as_fail(error: Exception) -> Fail:
     """Any error as one sentence. `WAKEFUL_DEBUG=1` lets the traceback through instead."""
     if os.environ.get("WAKEFUL_DEBUG"):
         raise error
+    error = _disk_trouble(error)
     if isinstance(error, errors.WakefulError | OSError):
         return Fail(_sentence(error), code_of(error))
     name = type(error).__name__
@@ -70,6 +72,16 @@ def as_fail(error: Exception) -> Fail:
         f"something went wrong that should not ({name}: {error}); "
         "set WAKEFUL_DEBUG=1 and run it again to see where."
     )
+
+
+def _disk_trouble(error: Exception) -> Exception:
+    """What a full or read-only disk says, whichever file it was said about."""
+    code = error.errno if isinstance(error, OSError) else None
+    if code in (errno.ENOSPC, errno.EDQUOT):
+        return errors.StoreFull()
+    if code == errno.EROFS:
+        return errors.StoreReadOnly()
+    return error
 
 
 def _sentence(error: Exception) -> str:

@@ -29,6 +29,7 @@ class Sink:
             "kind": reply.kind,
             "text": reply.text,
             "thread": reply.thread_key,
+            "address": reply.address,
             "event": reply.event_seq,
         }
         try:
