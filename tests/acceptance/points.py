@@ -18,7 +18,7 @@ AT = 6  # which call kills when the point does not say so; the first ones belong
 OWNERS = {
     "store": "wakeful.store:Store",
     "saver": "wakeful.agent.saver:Saver",
-    "model": "wakeful.rehearsal.model:RehearsalModel",
+    "model": "wakeful.rehearsal.model:Rehearsal",
 }
 
 POINTS = (

@@ -1,4 +1,4 @@
-"""One turn at a time against the real process: killed where it hurts, answered once, at its place."""
+"""One turn at a time in the real process: killed where it hurts, answered once, in its place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -46,7 +45,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 class Turn:
-    """One order by webhook and one by the console, at the same time; each sent until it is taken."""
+    """One order by webhook and one by the console at the same time, each sent until taken."""
 
     def __init__(self, stage: Stage, kind: str = "load") -> None:
         self.stage, self.kind = stage, kind
