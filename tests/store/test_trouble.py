@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -9,13 +10,15 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.store.conftest import HandClock, event
 from wakeful.errors import StoreBroken, StoreBusy, StoreReadOnly
-from wakeful.store import holder, open_store
+from wakeful.store import holder, open_reader, open_store
+from wakeful.store.connect import connect
 from wakeful.store.places import FOREIGN, filesystem, refuse_foreign
 
 HOLD = """
@@ -209,3 +212,32 @@ async def test_D19_what_was_acknowledged_survives_kill_after_kill(
         assert {seq: found.get(seq) for seq in told} == told
         whole = await store.run(lambda s: s.raw.execute("PRAGMA integrity_check").fetchone()[0])
         assert whole == "ok"
+
+
+async def test_D8_a_daemon_a_command_and_thirty_threads_share_the_file(
+    sqlite_url: str, tmp_path: Path, clock: HandClock
+) -> None:
+    """Foreign writers wait for their turn like ours do; nobody sees `database is locked`."""
+
+    def foreign(n: int) -> int:
+        line = connect(sqlite_url)
+        for key in range(5):
+            line.execute("BEGIN IMMEDIATE")
+            line.execute("INSERT INTO meta (key, value) VALUES (?, 'x')", (f"{n}/{key}",))
+            line.commit()
+        line.close()
+        return 5
+
+    async def command(n: int) -> int:
+        async with open_reader(sqlite_url) as view:
+            return len(await view.runs(limit=10))
+
+    async with open_store(sqlite_url, clock=clock, owner="test") as store:
+        await store.accept(event("first"))
+        with ThreadPoolExecutor(30) as pool:
+            loop = asyncio.get_running_loop()
+            threads = [loop.run_in_executor(pool, foreign, n) for n in range(30)]
+            ours = [store.accept(event(str(n), f"console/{n % 7}")) for n in range(200)]
+            await asyncio.gather(*ours, *[command(n) for n in range(5)])
+            assert sum(await asyncio.gather(*threads)) == 150
+        assert len(await store.view.runs(limit=1000)) == 201

@@ -7,10 +7,12 @@ from sqlalchemy.sql.elements import literal_column
 
 from wakeful.events import Claim, Decision, Event
 from wakeful.store import schema
+from wakeful.store.backwards import bring_forward, distrust_future
 from wakeful.store.codec import decision_from, event_from
 from wakeful.store.notes import notes_for
-from wakeful.store.part import Part, const, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import const, num, txt
 
 inbox, thread, wait, outbox = schema.inbox, schema.thread, schema.wait, schema.outbox
 _t = thread.c
@@ -110,24 +112,6 @@ RECOVER = Query(
     )
 )
 
-# A back-off that lies further ahead than any does is the work of a clock that was set back.
-UNSTICK = Query(
-    update(thread)
-    .where(
-        _t.state == const("ready"),
-        _t.ready_at > literal_column("0"),
-        _t.ready_at > num("limit"),
-        _t.attempts > literal_column("0"),
-    )
-    .values(ready_at=literal_column("0"))
-)
-UNSTICK_MAIL = Query(
-    update(outbox)
-    .where(outbox.c.state == const("queued"), outbox.c.next_at > num("limit"))
-    .values(next_at=literal_column("0"))
-)
-
-LONGEST_BACKOFF = 3_600_000  # ms
 LEASE_SHARE = 0.9  # of a lease that its holder relies on
 
 
@@ -190,24 +174,31 @@ class Claiming(Part):
 
     async def heartbeat(self) -> set[tuple[str, int]]:
         """Keep what we hold; returns (thread, fence) of every claim that is still ours."""
-        return await self.db.run(self._beat, durable=False)
+        back = self.clock_watch.set_back()
+        mine = await self.db.run(lambda s: self._beat(s, back), durable=False)
+        if back:
+            self._stir()
+        return mine
 
-    def _beat(self, s: Session) -> set[tuple[str, int]]:
+    def _beat(self, s: Session, back: int) -> set[tuple[str, int]]:
         if not self.alone:
             until = s.lease_now() + self.lease
             s.run(BEAT, owner=self.owner, until=until)
             s.run(BEAT_MAIL, owner=self.owner, until=until)
-        limit = s.now + LONGEST_BACKOFF
-        if s.run(UNSTICK, limit=limit) + s.run(UNSTICK_MAIL, limit=limit):
-            self.db.call(self._stir)
+        if back:
+            bring_forward(s, back)
         return {(row[0], row[1]) for row in s.all(MINE, owner=self.owner)}
 
     async def recover(self) -> int:
         """Make ready again what a dead daemon was working on; on a file that is all that runs."""
-        found = await self.db.run(lambda s: s.run(RECOVER, all=int(self.alone), now=s.lease_now()))
+        found = await self.db.run(self._recover)
         if found:
             self._stir()
         return found
+
+    def _recover(self, s: Session) -> int:
+        distrust_future(s)
+        return s.run(RECOVER, all=int(self.alone), now=s.lease_now())
 
     def _stir(self) -> None:
         self.wake_work()

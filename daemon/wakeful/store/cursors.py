@@ -6,8 +6,9 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
 from wakeful.store import schema
-from wakeful.store.part import Part, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Session
+from wakeful.store.words import num, txt
 
 cursor, progress = schema.cursor, schema.progress
 

@@ -10,8 +10,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from wakeful.errors import LeaseLost
 from wakeful.store import schema
-from wakeful.store.part import Part, const, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import const, num, txt
 
 effect, thread = schema.effect, schema.thread
 _e = effect.c

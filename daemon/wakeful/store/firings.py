@@ -17,8 +17,8 @@ from wakeful.store import schema
 from wakeful.store.codec import event_payload
 from wakeful.store.inbox import PLACE, put_event
 from wakeful.store.outbox import Outbox
-from wakeful.store.part import const, num, txt
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import const, num, txt
 
 inbox, schedule, firing = schema.inbox, schema.schedule, schema.firing
 

@@ -11,8 +11,9 @@ from wakeful.events import Accepted, Event
 from wakeful.store import schema
 from wakeful.store.codec import event_payload
 from wakeful.store.cursors import put_cursor
-from wakeful.store.part import Part, const, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Session
+from wakeful.store.words import const, num, txt
 
 inbox, identity, thread, message = schema.inbox, schema.identity, schema.thread, schema.message
 

@@ -7,8 +7,8 @@ from sqlalchemy.sql.elements import literal_column
 
 from wakeful.store import schema
 from wakeful.store.codec import text_of
-from wakeful.store.part import const, num, txt
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import const, num, txt
 
 inbox, thread, outbox, message = schema.inbox, schema.thread, schema.outbox, schema.message
 wait, effect, step = schema.wait, schema.effect, schema.step

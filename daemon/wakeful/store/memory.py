@@ -9,8 +9,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 
 from wakeful.store import schema
-from wakeful.store.part import Part, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import num, txt
 
 memory, artefact, pin = schema.memory, schema.artefact, schema.pin
 

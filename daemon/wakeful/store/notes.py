@@ -7,8 +7,8 @@ from sqlalchemy.sql.elements import literal_column
 
 from wakeful.store import schema
 from wakeful.store.codec import text_of
-from wakeful.store.part import num, txt
 from wakeful.store.query import Query, Session
+from wakeful.store.words import num, txt
 
 outbox, thread = schema.outbox, schema.thread
 

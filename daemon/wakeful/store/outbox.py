@@ -15,9 +15,10 @@ from wakeful.events import Outgoing, Receipt, Reply
 from wakeful.store import schema
 from wakeful.store.codec import outgoing_payload, reply_from
 from wakeful.store.notes import note
-from wakeful.store.part import Part, const, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Session
 from wakeful.store.seeds import seed_thread
+from wakeful.store.words import const, num, txt
 
 outbox, progress, firing, thread = schema.outbox, schema.progress, schema.firing, schema.thread
 _o = outbox.c

@@ -26,8 +26,8 @@ from wakeful.store.codec import event_from, request_json, to_json
 from wakeful.store.inbox import SAY
 from wakeful.store.notes import notes_told
 from wakeful.store.outbox import Outbox
-from wakeful.store.part import const, num, real, txt
 from wakeful.store.query import Query, Session
+from wakeful.store.words import const, num, real, txt
 
 inbox, thread, wait, step, firing = (
     schema.inbox,

@@ -8,39 +8,20 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
-from sqlalchemy import BigInteger, BindParameter, Float, Text, bindparam
-from sqlalchemy.sql.elements import ColumnElement, literal_column
-
 from wakeful.events import Reply
 from wakeful.host import Clock
+from wakeful.store.backwards import ClockWatch
 from wakeful.store.database import Database
 from wakeful.store.query import Session
 
 T = TypeVar("T")
 
 
-def num(name: str) -> BindParameter[int]:
-    return bindparam(name, type_=BigInteger())
-
-
-def txt(name: str) -> BindParameter[str]:
-    return bindparam(name, type_=Text())
-
-
-def real(name: str) -> BindParameter[float]:
-    return bindparam(name, type_=Float())
-
-
-def const(word: str) -> ColumnElement[str]:
-    """A word that stands in the statement itself, so that a partial index can be used."""
-    return literal_column(f"'{word}'", Text)
-
-
 class Part:
     """The database, the clock and who we are; `work` and `mail` wake the worker and the courier."""
 
     def __init__(self, db: Database, clock: Clock, *, owner: str, lease: float) -> None:
-        self.db, self.clock = db, clock
+        self.db, self.clock, self.clock_watch = db, clock, ClockWatch(clock)
         self.owner = (
             f"{owner}/{uuid.uuid4().hex[:8]}"  # of this opening: what it holds is not doubtful
         )

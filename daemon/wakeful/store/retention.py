@@ -13,8 +13,9 @@ from sqlalchemy import Delete, Integer, Update, and_, bindparam, delete, exists,
 from sqlalchemy.sql.elements import ColumnElement, literal_column
 
 from wakeful.store import schema
-from wakeful.store.part import Part, const, num, txt
+from wakeful.store.part import Part
 from wakeful.store.query import Query, Session
+from wakeful.store.words import const, num, txt
 
 DAY = 86_400_000  # ms
 BATCH = 500  # rows in one transaction

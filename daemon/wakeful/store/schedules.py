@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from wakeful.store import schema
 from wakeful.store.firings import Firings
-from wakeful.store.part import num, txt
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import num, txt
 
 schedule = schema.schedule
 

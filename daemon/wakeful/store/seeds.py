@@ -8,8 +8,8 @@ from wakeful.events import Reply
 from wakeful.store import schema
 from wakeful.store.inbox import SAY
 from wakeful.store.notes import note
-from wakeful.store.part import const, num, txt
 from wakeful.store.query import Query, Session
+from wakeful.store.words import const, num, txt
 
 route, thread = schema.route, schema.thread
 

@@ -19,8 +19,8 @@ from wakeful.store.codec import (
 )
 from wakeful.store.inbox import NAMED, put_event
 from wakeful.store.outbox import Outbox
-from wakeful.store.part import const, num, txt
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.words import const, num, txt
 
 wait, thread, inbox, outbox, audit = (
     schema.wait,
