@@ -34,7 +34,9 @@ async def steps(store: Store, act: Act) -> int:
         count += 1
         return 0
 
-    lines = [await store.run(lambda s: s.raw, durable=durable) for durable in (True, False)]
+    lines: list[Any] = [
+        await store.run(lambda s: s.raw, durable=durable) for durable in (True, False)
+    ]
     for line in lines:
         line.set_progress_handler(tick, 1)
     await act(store)

@@ -273,3 +273,21 @@ async def test_the_lights_need_no_token_and_tell_nothing(stranger: httpx.AsyncCl
     for path in ("/health", "/ready"):
         answer = await stranger.get(path)
         assert (answer.status_code, json.loads(answer.content)) == (200, {"ok": True})
+
+
+async def test_effects_are_listed_by_state(site: Site, client: httpx.AsyncClient) -> None:
+    claim = await site.claimed("refund", "console/a")
+    for key in ("k1", "k2"):
+        await site.store.begin_effect(
+            thread_key=claim.thread_key,
+            fence=claim.fence,
+            key=key,
+            event_seq=claim.seq,
+            tool="refund",
+            digest="d",
+        )
+    await site.store.end_effect("k1", "done", "ok")
+    [row] = (await client.get("/api/effects", params={"state": "done"})).json()["effects"]
+    assert (row["key"], row["tool"], row["state"]) == ("k1", "refund", "done")
+    assert len((await client.get("/api/effects")).json()["effects"]) == 2
+    assert (await client.get("/api/effects", params={"state": "lost"})).status_code == 400

@@ -46,6 +46,9 @@ class LiveView:
     async def schedules(self) -> Rows:
         return await self._rows.schedules()
 
+    async def effects(self, *, state: str | None = None, limit: int = 50) -> Rows:
+        return await self._rows.effects(state=state, limit=limit)
+
     async def status(self) -> dict[str, Any]:
         return {**await self._rows.status(), **await self._facts()}
 

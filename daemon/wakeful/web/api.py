@@ -20,6 +20,7 @@ from wakeful.web.stream import event_stream
 LIMIT = 200
 NAME_LENGTH = 12  # of a conversation that nobody named
 LIVE = "wakeful-live"  # header of a sender who is about to open the stream
+EFFECT_STATES = ("started", "done", "unknown", "failed")
 STATES = ("open", "decided", "applied", "expired", "cancelled")
 
 
@@ -43,6 +44,7 @@ class Api:
             Route("/api/waits/{id}", self.decide, methods=["POST"]),
             Route("/api/runs", self.runs),
             Route("/api/runs/{event}", self.run),
+            Route("/api/effects", self.effects),
             Route("/api/schedules", self.schedules),
             Route("/api/schedules/{name}/run", self.run_schedule, methods=["POST"]),
             Route("/api/status", self.status),
@@ -108,6 +110,13 @@ class Api:
         if found is None:
             raise HTTPException(404, "There is no such run; GET /api/runs lists them.")
         return json_answer(found)
+
+    async def effects(self, request: Request) -> Response:
+        state = request.query_params.get("state")
+        if state not in (None, *EFFECT_STATES):
+            raise HTTPException(400, f"'state' must be one of {', '.join(EFFECT_STATES)}.")
+        limit = number(request, "limit", 50, most=1000) or 50
+        return json_answer({"effects": await self._view.effects(state=state, limit=limit)})
 
     async def schedules(self, request: Request) -> Response:
         return json_answer({"schedules": await self._view.schedules()})

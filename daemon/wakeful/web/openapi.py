@@ -148,9 +148,14 @@ def _runs() -> Schema:
     fired = _answers(202, _object(event=EVENT), 400, 404, 501)
     code = _object(code=TEXT, seconds={"type": "integer"})
     schedules = _answers(200, _object(schedules=_list(OBJECT)))
+    effects = _answers(200, _object(effects=_list(OBJECT)), 400)
+    effect_states = {"type": "string", "enum": ["started", "done", "unknown", "failed"]}
     return {
         "/api/runs": {"get": _get("runs", runs, _limit(50), state)},
         "/api/runs/{event}": {"get": _get("run", _answers(200, OBJECT, 404), event)},
+        "/api/effects": {
+            "get": _get("effects", effects, _limit(50), _query("state", effect_states))
+        },
         "/api/schedules": {"get": _get("schedules", schedules)},
         "/api/schedules/{name}/run": {"post": _post("run_schedule", fired, name)},
         "/api/status": {"get": _get("status", _answers(200, OBJECT))},
