@@ -15,7 +15,7 @@ With a public listener: `build_app(..., serve_public=False)` for the operator's 
 from __future__ import annotations
 
 from wakeful.web.app import build_app, build_public_app
-from wakeful.web.auth import Auth
+from wakeful.web.auth import Auth, read_token
 from wakeful.web.mounts import Mounts
 from wakeful.web.operations import Operations
 from wakeful.web.pulse import Pulse
@@ -32,5 +32,6 @@ __all__ = [
     "build_public_app",
     "is_loopback",
     "parse_bind",
+    "read_token",
     "serve",
 ]

@@ -6,8 +6,8 @@ import asyncio
 import errno
 import ipaddress
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +87,10 @@ class _Uvicorn(uvicorn.Server):
         super().__init__(config)
         self.closing = asyncio.Event()
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
     async def main_loop(self) -> None:
         await self.closing.wait()
 
@@ -116,7 +120,7 @@ async def serve(
     """Listen at `bind`, or raise PortTaken. On leaving, requests under way may finish."""
     sock = open_socket(bind)
     engine = _Uvicorn(_config(app, header_seconds))
-    task = asyncio.create_task(engine._serve([sock]), name=f"http {bind}")
+    task = asyncio.create_task(engine.serve([sock]), name=f"http {bind}")
     try:
         while not engine.started:  # two turns of the loop: it binds nothing any more
             if task.done():
