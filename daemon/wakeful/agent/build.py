@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from wakeful.agent.current import Emit
 from wakeful.agent.graph import Built, Parts, build
-from wakeful.agent.models import Resolve, build_model
+from wakeful.agent.models import build_model
 from wakeful.agent.overflow import sweep
 from wakeful.agent.runner import Means, Runner
 from wakeful.agent.saver import Saver
@@ -20,7 +20,7 @@ from wakeful.config import Settings
 from wakeful.events import Claim, Outcome
 from wakeful.host import Clock, Host
 from wakeful.plugs import Folder, Snapshot
-from wakeful.secrets import open_secrets
+from wakeful.secrets import Secrets, open_secrets
 from wakeful.store import Store
 
 log = logging.getLogger(__name__)
@@ -42,11 +42,11 @@ class Agent:
         store: Store,
         clock: Clock,
         host: Host | None,
-        resolve: Resolve,
+        secrets: Secrets,
         make_model: ModelMaker,
     ) -> None:
         self._folder, self._store, self._clock, self._host = folder, store, clock, host
-        self._resolve, self._make_model = resolve, make_model
+        self._secrets, self._make_model = secrets, make_model
         private = folder.path / PRIVATE
         self._workspace = Workspace(private / "workspace")
         self._overflow = private / "overflow"
@@ -125,6 +125,7 @@ class Agent:
             workspace=self._workspace.cwd,
             artefacts=self._host,
             steps=settings.limits.steps,
+            hide=self._secrets.hide,
         )
         self._runner = Runner(built, means)
 
@@ -156,7 +157,7 @@ class Agent:
         key = (name or settings.model, repr((settings.fallbacks, settings.model_options)))
         if key not in self._models:
             self._models[key] = await self._make_model(
-                settings, self._resolve, name=name, folder=self._folder.path
+                settings, self._secrets.resolve, name=name, folder=self._folder.path
             )
         return self._models[key]
 
@@ -168,14 +169,13 @@ async def build_agent(
     clock: Clock,
     host: Host | None,
     *,
-    resolve: Resolve | None = None,
+    secrets: Secrets | None = None,
     make_model: ModelMaker = build_model,
 ) -> Agent:
     """Build the agent of a folder. Raises ModelUnusable when its model cannot be had."""
     set_tracing(settings.tracing)
-    if resolve is None:
-        resolve = open_secrets(folder.path, settings.secrets).resolve
-    agent = Agent(folder, store, clock, host, resolve, make_model)
+    secrets = secrets or open_secrets(folder.path, settings.secrets)
+    agent = Agent(folder, store, clock, host, secrets, make_model)
     await agent.refresh()
     return agent
 

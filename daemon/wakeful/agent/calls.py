@@ -20,6 +20,7 @@ from langgraph.errors import GraphBubbleUp
 
 from wakeful.agent.approvals import ask
 from wakeful.agent.current import Run, call_, current
+from wakeful.agent.hiding import hidden
 from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
 from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.errors import LeaseLost, StoreBroken
@@ -155,11 +156,11 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         """Errors of the tool are results that the model can read; ours are not the tool's."""
         token = call_.set(self._call(run, key))
         try:
-            return await handler(request)
+            return _hidden(await handler(request), run)
         except (GraphBubbleUp, LeaseLost, StoreBroken):
             raise
         except Exception as error:
-            return failure(request, error)
+            return hidden(failure(request, error), run.hide)
         finally:
             call_.reset(token)
 
@@ -174,6 +175,18 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             untrusted=run.claim.untrusted or event.untrusted,
             host=cast(Host, self._host),
         )
+
+
+def _hidden(result: Result, run: Run) -> Result:
+    """A result without secrets, before the journal, the thread and the model have it."""
+    if isinstance(result, ToolMessage):
+        return hidden(result, run.hide)
+    update = result.update
+    if isinstance(update, dict) and isinstance(update.get("messages"), list):
+        update["messages"] = [
+            hidden(m, run.hide) if isinstance(m, ToolMessage) else m for m in update["messages"]
+        ]
+    return result
 
 
 def key_of(run: Run, request: ToolCallRequest) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from wakeful.agent.hiding import Hide, nothing
 from wakeful.events import Claim, Step, Update
 from wakeful.host import Clock
 from wakeful.tool import Call
@@ -20,6 +21,7 @@ class Run:
     claim: Claim
     clock: Clock
     emit: Emit | None = None
+    hide: Hide = nothing  # takes secrets out of a text
     spent: int = 0  # model and tool calls so far, those of sub-agents included
     steps: list[Step] = field(default_factory=list)
     cold: bool = False  # the thread was read from the store, not from memory

@@ -21,6 +21,7 @@ from wakeful.agent.approvals import answer_of
 from wakeful.agent.current import Emit, Run, run_
 from wakeful.agent.failures import explain
 from wakeful.agent.graph import Built
+from wakeful.agent.hiding import Hide, hidden, nothing
 from wakeful.agent.inbound import dangling, id_of, messages_of
 from wakeful.agent.live import Artefacts
 from wakeful.agent.saver import Saver
@@ -63,6 +64,7 @@ class Means:
     workspace: Path
     artefacts: Artefacts | None
     steps: int
+    hide: Hide = nothing
 
 
 class Runner:
@@ -75,7 +77,7 @@ class Runner:
 
     async def run(self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None) -> Outcome:
         """Run or resume one event. Raises Drained at the next safe point once `stop` is set."""
-        run = Run(claim=claim, clock=self._means.clock, emit=emit)
+        run = Run(claim=claim, clock=self._means.clock, emit=emit, hide=self._means.hide)
         run.memory = await self._means.recall(claim.event.principal)
         token = run_.set(run)
         try:
@@ -139,6 +141,7 @@ class Runner:
         """`messages`: those of the thread when it may have been left open."""
         means = self._means
         new = await messages_of(claim, means.workspace, means.artefacts, fresh=fresh)
+        new = [hidden(message, means.hide) for message in new]
         return {"messages": [*dangling(messages), *new]}
 
     async def _late(self, claim: Claim, values: Mapping[str, Any]) -> list[AnyMessage]:
@@ -150,7 +153,7 @@ class Runner:
             return []
         means = self._means
         new = await messages_of(claim, means.workspace, means.artefacts, fresh=False)
-        return [message for message in new if message.id not in there]
+        return [hidden(message, means.hide) for message in new if message.id not in there]
 
     async def _invoke(
         self, run: Run, given: Any, config: RunnableConfig, stop: asyncio.Event | None

@@ -44,4 +44,4 @@ def _tell(run: Run, message: Any, metadata: Mapping[str, Any]) -> None:
         return
     if "|" in str(metadata.get("checkpoint_ns", "")) or not message.text:
         return
-    run.tell(Update(kind="text", event_seq=run.claim.seq, text=message.text))
+    run.tell(Update(kind="text", event_seq=run.claim.seq, text=run.hide(message.text)))

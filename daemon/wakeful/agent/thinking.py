@@ -10,6 +10,7 @@ from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
 
 from wakeful.agent.current import Run, current
+from wakeful.agent.hiding import hidden
 from wakeful.events import Step
 
 Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -51,10 +52,10 @@ class Thinking(AgentMiddleware[Any, Any, Any]):
             if not _is_empty(response):
                 break
             response = await self._ask(run, request, handler)
-        return response
+        return _hidden(response, run)
 
     def _told(self, run: Run) -> SystemMessage:
-        text = self._context.system(run)
+        text = run.hide(self._context.system(run))
         if self._system is None or self._system.content != text:
             self._system = SystemMessage(text)
         return self._system
@@ -65,7 +66,8 @@ class Thinking(AgentMiddleware[Any, Any, Any]):
         answer: AIMessage | None = None
         try:
             response = await handler(request)
-            answer = answer_in(response)
+            if (said := answer_in(response)) is not None:
+                answer = hidden(said, run.hide)
             return response
         finally:
             usage: Any = (answer.usage_metadata if answer is not None else None) or {}
@@ -96,6 +98,14 @@ def answer_in(response: Any) -> AIMessage | None:
     inner = getattr(response, "model_response", response)
     result = inner.result if isinstance(inner, ModelResponse) else [inner]
     return next((m for m in result if isinstance(m, AIMessage)), None)
+
+
+def _hidden(response: Any, run: Run) -> Any:
+    """What the model wrote, without secrets, before anything stores it."""
+    inner = getattr(response, "model_response", response)
+    if isinstance(inner, ModelResponse):
+        inner.result = [hidden(message, run.hide) for message in inner.result]
+    return response
 
 
 def _is_empty(response: Any) -> bool:

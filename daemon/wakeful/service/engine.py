@@ -28,7 +28,7 @@ async def build(core: Core, folder: Folder) -> Agent:
         core.store,
         core.clock,
         core.host("agent"),
-        resolve=core.secrets.resolve,
+        secrets=core.secrets,
     )
     return agent
 
