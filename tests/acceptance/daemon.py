@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 
+ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 60.0  # seconds; the machine is small and busy
 ARMED_WITHIN = 10.0  # seconds
 
@@ -67,7 +68,7 @@ class Daemon:
         env = {
             **os.environ,
             "WAKEFUL_SERVER__BIND": f"127.0.0.1:{self.port}",
-            "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
             "WAKEFUL_TEST_CRASH_AT": self.crash_at,
             "WAKEFUL_TEST_ARM": str(self.arm_file),
             **self.env,
