@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wakeful.redact import MARK, SHORTEST, looks_secret, redact
+from wakeful.events import Done, Step
+from wakeful.redact import MARK, SHORTEST, everywhere, hide, looks_secret, redact
 
 CANARIES = [
     "sk-proj-Abc123Abc123Abc123Abc1",
@@ -98,3 +99,24 @@ def test_the_longer_of_two_secrets_goes_first() -> None:
 def test_a_very_short_secret_cannot_be_told_from_text() -> None:
     assert redact("a b c", ["a"]) == "a b c"
     assert redact("the pass is abcd", ["a" * SHORTEST, "abcd"]) == f"the pass is {MARK}"
+
+
+def test_X4_what_merely_looks_like_a_secret_may_be_meant_and_is_not_hidden() -> None:
+    assert hide(f"use {CANARIES[0]} or hunter2", ["hunter2"]) == f"use {CANARIES[0]} or {MARK}"
+    assert hide("the pass is abcd", ["abcd"]) == "the pass is abcd"
+
+
+@given(KNOWN, st.text(max_size=20), st.text(max_size=20))
+def test_X4_hiding_finds_every_spelling(secret: str, before: str, after: str) -> None:
+    for spelling in (secret, json.dumps(secret)[1:-1], quote(secret, safe="")):
+        assert spelling not in hide(f"{before}{spelling}{after}", [secret])
+
+
+def test_every_text_of_a_value_is_cleaned_and_what_is_clean_stays_itself() -> None:
+    step = Step(kind="tool", agent="main", name="x", started_at=1, ended_at=2, summary="canary!")
+    done = Done(silent="why", steps=(step,))
+    clean = everywhere(done, lambda text: hide(text, ["canary!"]))
+    assert clean.steps[0].summary == MARK
+    assert clean.steps[0].ended_at == 2
+    assert everywhere(done, lambda text: hide(text, ["another"])) is done
+    assert everywhere({"a": ["canary!"], 1: None}, str.upper) == {"A": ["CANARY!"], 1: None}

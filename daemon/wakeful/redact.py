@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
+from typing import Any
 from urllib.parse import quote
 
 MARK = "[redacted]"
 SHORTEST = 4  # characters; a shorter secret cannot be told from ordinary text
+SHORTEST_HIDDEN = 6  # the same for what people and the model read, where a word lost is a loss
 
 # Token shapes that their makers publish, each long enough not to meet ordinary words.
 _SHAPES = (
@@ -48,6 +51,31 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
     return _LABEL.sub(_keep_label, _SHAPE.sub(MARK, text))
 
 
+def hide(text: str, known: Iterable[str]) -> str:
+    """The text without known secrets; what merely looks like a token may be meant, and stays."""
+    values = frozenset(value for value in known if len(value) >= SHORTEST_HIDDEN)
+    if not values or not any(each in text for each in _plain(values)):
+        return text
+    return _known(values).sub(MARK, text)
+
+
+def everywhere(value: Any, clean: Callable[[str], str]) -> Any:
+    """The value with every text in it cleaned; itself when there was nothing to clean."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        new: Any = {everywhere(k, clean): everywhere(v, clean) for k, v in value.items()}
+        return new if new != value else value
+    if isinstance(value, list | tuple):
+        new = type(value)(everywhere(each, clean) for each in value)
+        return new if new != value else value
+    if is_dataclass(value) and not isinstance(value, type):
+        old = {field.name: getattr(value, field.name) for field in fields(value)}
+        new = {name: everywhere(each, clean) for name, each in old.items()}
+        return replace(value, **new) if new != old else value
+    return value
+
+
 def looks_secret(text: str) -> bool:
     """Whether a text has the shape of a token that somebody would be sorry to lose."""
     return bool(_SHAPE.search(text) or _LABEL.search(text))
@@ -55,9 +83,23 @@ def looks_secret(text: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _known(values: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(each) for each in _all_spellings(values)))
+
+
+@lru_cache(maxsize=32)
+def _plain(values: frozenset[str]) -> tuple[str, ...]:
+    """What to look for: searching a text for some words is far cheaper than for a pattern."""
+    shortest_first = reversed(_all_spellings(values))
+    wanted: list[str] = []
+    for each in shortest_first:
+        if not any(other in each for other in wanted):
+            wanted.append(each)
+    return tuple(wanted)
+
+
+def _all_spellings(values: frozenset[str]) -> list[str]:
     spellings = {spelling for value in values for spelling in _spellings(value)}
-    longest_first = sorted(spellings, key=lambda each: (-len(each), each))
-    return re.compile("|".join(re.escape(each) for each in longest_first))
+    return sorted(spellings, key=lambda each: (-len(each), each))
 
 
 def _spellings(value: str) -> set[str]:

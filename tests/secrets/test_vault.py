@@ -181,3 +181,28 @@ async def test_secrets_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     await open_secrets(tmp_path / "agent", settings).set("CANARY", "value")
     again = open_secrets(tmp_path / "agent", settings)
     assert (await again.resolve("secret:CANARY")).get_secret_value() == "value"
+
+
+async def test_X4_what_the_environment_calls_a_secret_is_known_from_the_start() -> None:
+    secrets = Secrets(
+        Shelf(),
+        environment={
+            "SHOP_API_KEY": "canary-key-1",
+            "PGPASSWORD": "canary-pass-2",
+            "DATABASE": "postgresql://bot:canary%2Fpass-3@db/x",
+            "API_TOKEN_FILE": "/run/secrets/token",
+            "TOKEN_URL": "https://example.com/token",
+            "KEY": "short",
+            "KEYBOARD": "qwertz-de",
+        },
+    )
+    assert secrets.known == {"canary-key-1", "canary-pass-2", "canary/pass-3"}
+    assert secrets.hide("it was canary-key-1") == "it was [redacted]"
+
+
+async def test_X4_secrets_written_out_or_inside_a_text_are_known_too() -> None:
+    secrets = Secrets(Shelf(), environment={"APP_TOKEN": "tok-en1", "HOST": "example.com"})
+    await secrets.resolve_tree({"verify": {"secret": "canary-plain"}, "name": "not one"})
+    await secrets.resolve("https://${HOST}/?t=${APP_TOKEN}")
+    assert "not one" not in secrets.known
+    assert secrets.known == {"canary-plain", "tok-en1", "https://example.com/?t=tok-en1"}

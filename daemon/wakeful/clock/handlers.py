@@ -31,9 +31,11 @@ class Handlers:
         alerts: Sequence[str] = (),
         seconds: float = SECONDS,
         ended: Callable[[], None] = lambda: None,
+        redact: Callable[[str], str] = redact,
     ) -> None:
         self._store, self._host_for, self._told = store, host_for, ended
         self.alerts, self._seconds = tuple(alerts), seconds
+        self._redact = redact
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def busy(self, name: str) -> bool:
@@ -82,13 +84,12 @@ class Handlers:
             await self._end(rule, due, "failed", why)
         except Exception as error:
             log.exception("schedule %s failed", rule.name, extra={"action": "handler-failed"})
-            why = redact(f"{type(error).__name__}: {error}")
-            await self._end(rule, due, "failed", why)
+            await self._end(rule, due, "failed", f"{type(error).__name__}: {error}")
         else:
             await self._end(rule, due, "done" if text else "silent", text or "")
 
     async def _end(self, rule: Rule, due: int, state: str, outcome: str) -> None:
-        reply = None
+        reply, outcome = None, self._redact(outcome)
         if state == "done" and rule.deliver:
             reply = Outgoing(
                 ordinal=f"final/{rule.deliver}/0",

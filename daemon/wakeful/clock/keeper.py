@@ -15,6 +15,7 @@ from wakeful.clock.handlers import SECONDS, Handlers
 from wakeful.errors import Refused, Unknown, WakefulError
 from wakeful.events import Health
 from wakeful.host import Clock, Host
+from wakeful.redact import redact
 from wakeful.schedule import Rule
 from wakeful.schedule.fires import local_time
 from wakeful.schedule.spec import to_spec
@@ -38,6 +39,7 @@ class Timekeeper:
         *,
         alerts: Sequence[str] = (),
         seconds: float = SECONDS,
+        redact: Callable[[str], str] = redact,
     ) -> None:
         self._store, self._clock, self._seconds = store, clock, seconds
         self._rules: dict[str, Rule] = {}
@@ -47,7 +49,12 @@ class Timekeeper:
         self._alarm: Alarm | None = None
         self._stack = AsyncExitStack()
         self.handlers = Handlers(
-            store, host_for, alerts=alerts, seconds=seconds, ended=self._look_soon
+            store,
+            host_for,
+            alerts=alerts,
+            seconds=seconds,
+            ended=self._look_soon,
+            redact=redact,
         )
 
     async def __aenter__(self) -> Timekeeper:

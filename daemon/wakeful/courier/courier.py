@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from wakeful.backoff import Backoff
@@ -39,11 +39,13 @@ class Courier:
         known: Mapping[str, object] | None = None,
         routes: Sequence[str] = (),
         policy: Policy | None = None,
+        redact: Callable[[str], str] = redact,
     ) -> None:
         self._store, self._clock = store, clock
         self._channels, self._known = channels, channels if known is None else known
         self.routes = tuple(routes)
         self.policy = policy or Policy()
+        self._redact = redact
         self._bell = store.mail
         self._flying: dict[int, asyncio.Task[None]] = {}
         self._doubtful: dict[int, Reply] = {}
@@ -175,19 +177,19 @@ class Courier:
         if self.policy.gives_up(reply.attempts) and not wait:
             await self._give_up(reply, error)
             return
-        pause = self.policy.pause(reply.attempts, asked)
+        pause, said = self.policy.pause(reply.attempts, asked), self._redact(error)
         log.warning(
             "Reply %d to %s was not delivered and is tried again in %.0f s: %s",
             reply.id,
             reply.address,
             pause,
-            redact(error),
+            said,
             extra={"action": "reply_retry", "reply": reply.id, "channel": reply.channel},
         )
-        await self._store.resend(reply, redact(error), at=self._clock.now() + int(pause * 1000))
+        await self._store.resend(reply, said, at=self._clock.now() + int(pause * 1000))
 
     async def _give_up(self, reply: Reply, error: str) -> None:
-        said = redact(error)
+        said = self._redact(error)
         log.error(
             "Reply %d to %s could not be delivered: %s",
             reply.id,

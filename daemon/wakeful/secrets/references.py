@@ -11,6 +11,10 @@ SCHEME = "secret:"
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET_KEY = re.compile(r"key|token|secret|passw|credential|authorization", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"passw|passphrase|secret|(?:^|_)(?:(?:api)?key|token|pass|pat|credentials?)(?:_|\d*$)",
+    re.IGNORECASE,
+)
 
 
 def is_reference(text: str) -> bool:
@@ -37,14 +41,23 @@ def keeps_secret(path: tuple[str | int, ...]) -> bool:
     return bool(words) and bool(_SECRET_KEY.search(words[-1]))
 
 
+def names_secret(name: str) -> bool:
+    """Whether an environment variable of this name is expected to hold a secret."""
+    return bool(_SECRET_NAME.search(name))
+
+
 def references(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, str]]:
     """Path and text of every reference inside settings."""
+    return ((where, text) for where, text in texts(value, path) if is_reference(text))
+
+
+def texts(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, str]]:
+    """Path and text of everything that is a text inside settings."""
     if isinstance(value, str):
-        if is_reference(value):
-            yield path, value
+        yield path, value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from references(inner, (*path, key))
+            yield from texts(inner, (*path, key))
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):
-            yield from references(inner, (*path, index))
+            yield from texts(inner, (*path, index))

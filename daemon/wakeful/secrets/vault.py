@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import TimeoutError as Late
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
 from wakeful.config import SecretSettings
 from wakeful.errors import KeyringTrouble, KeyringUnreachable, SecretMissing
+from wakeful.redact import hide, redact
 from wakeful.secrets.backends import Backend, SystemKeyring
 from wakeful.secrets.bounded import TIMEOUT, start
 from wakeful.secrets.file import EncryptedFile
-from wakeful.secrets.references import NAME, fill, keeps_secret, references, secret_name, variables
+from wakeful.secrets.references import (
+    NAME,
+    fill,
+    is_reference,
+    keeps_secret,
+    names_secret,
+    secret_name,
+    texts,
+    variables,
+)
 
 T = TypeVar("T")
 
+TELLING = 8  # characters; what the environment calls a secret and is shorter may be anything
+
 
 class Secrets:
-    """Resolves, stores, and remembers what it gave out, for redaction."""
+    """Resolves, stores, and remembers what it gave out, for redaction.
+
+    What the environment calls a secret is known from the start: a tool may read it by itself.
+    """
 
     def __init__(
         self,
@@ -34,18 +51,32 @@ class Secrets:
         self._backend = backend
         self._environment = os.environ if environment is None else environment
         self._timeout = timeout
-        self._known: set[str] = set()
+        self._known = frozenset(_told(self._environment))
         self._silent: KeyringUnreachable | None = None
 
     @property
     def known(self) -> frozenset[str]:
         """Every secret that was given out; none of them may reach a log, a page or a message."""
-        return frozenset(self._known)
+        return self._known
+
+    def remember(self, value: str) -> None:
+        """Know one more secret, and what is secret inside it."""
+        self._known |= {value, *_inside(value)}
+
+    def hide(self, text: str) -> str:
+        """The text without known secrets: for whatever the model or people read."""
+        return hide(text, self._known)
+
+    def redact(self, text: str) -> str:
+        """The same without what looks like a token, too: for errors and logs."""
+        return redact(text, self._known)
 
     async def resolve(self, text: str) -> SecretStr:
         """What `secret:NAME` or `${ENV}` stands for; any other text stands for itself."""
         value = await self._value(text)
-        self._known.add(value)
+        self.remember(value)
+        for name in filter(names_secret, variables(text)):
+            self.remember(self._environment[name])
         return SecretStr(value)
 
     async def resolve_tree(self, value: Any) -> Any:
@@ -54,7 +85,11 @@ class Secrets:
         A host name or a port from the environment is no secret: redacting it would spoil texts.
         """
         filled = value
-        for path, text in references(value):
+        for path, text in texts(value):
+            if not is_reference(text):
+                if keeps_secret(path):
+                    self.remember(text)
+                continue
             plain = secret_name(text) is None and not keeps_secret(path)
             new = await self._value(text) if plain else await self.resolve(text)
             filled = _put(filled, path, new)
@@ -159,6 +194,22 @@ def _there(name: str, found: str | None) -> str:
 
 def _about(name: str, error: KeyringTrouble) -> KeyringTrouble:
     return type(error)(f'the secret "{name}" is not in the environment, and: {error}')
+
+
+def _told(environment: Mapping[str, str]) -> Iterator[str]:
+    """What the environment calls a secret; the place where one lies is none."""
+    for name, value in environment.items():
+        yield from _inside(value)
+        place = value.startswith("/") or "://" in value
+        if names_secret(name) and len(value) >= TELLING and not place:
+            yield value
+
+
+def _inside(value: str) -> Iterator[str]:
+    """The password of an address, which errors may show without the rest."""
+    if "://" in value and "@" in value:
+        with suppress(ValueError):
+            yield from filter(None, [unquote(urlsplit(value).password or "")])
 
 
 def _put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:

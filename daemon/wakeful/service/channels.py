@@ -13,6 +13,7 @@ from wakeful.backoff import Backoff
 from wakeful.channel import Channel
 from wakeful.host import Clock, Host
 from wakeful.plugs import ChannelPlug
+from wakeful.redact import redact
 from wakeful.service.supervise import CIRCUIT, REOPEN, Supervised
 
 CLOSING = 10.0  # seconds that a channel may take to close
@@ -41,8 +42,9 @@ class Channels(Mapping[str, Channel]):
         changed: Callable[[str, bool], None],
         backoff: Backoff = REOPEN,
         circuit: int = CIRCUIT,
+        redact: Callable[[str], str] = redact,
     ) -> None:
-        self._clock, self._host, self._validate = clock, host, validate
+        self._clock, self._host, self._validate, self._redact = clock, host, validate, redact
         self._changed, self._backoff, self._circuit = changed, backoff, circuit
         self._open: dict[str, Channel] = {}
         self.known: dict[str, _Held] = {}
@@ -96,6 +98,7 @@ class Channels(Mapping[str, Channel]):
             changed=lambda _, channel: self._set(name, channel),
             backoff=self._backoff,
             circuit=self._circuit,
+            redact=self._redact,
         )
         task = asyncio.create_task(part.run(), name=f"channel-{name}")
         return _Held(plug, part, task)

@@ -55,9 +55,15 @@ class Core:
         self.updates = Updates(store.event, process=uuid.uuid4().hex[:12])
         self.view = LiveView(store.view, self.updates, self.facts)
         self.channels = Channels(
-            clock, host=self.host, validate=self.channel_settings, changed=self._channel_changed
+            clock,
+            host=self.host,
+            validate=self.channel_settings,
+            changed=self._channel_changed,
+            redact=secrets.redact,
         )
-        self.courier = Courier(store, self.channels, clock, known=self.channels.known)
+        self.courier = Courier(
+            store, self.channels, clock, known=self.channels.known, redact=secrets.redact
+        )
         self.worker: Worker | None = None
         self.timekeeper: Timekeeper | None = None
         self.faults: tuple[Fault, ...] = ()
@@ -74,6 +80,7 @@ class Core:
             mount=self.mounts.mount,
             addresses=self.addresses,
             settings=lambda: self.settings.model_dump(mode="json"),
+            hide=secrets.hide,
         )
 
     def host(self, name: str) -> Host:
@@ -146,7 +153,7 @@ class Core:
             "running": len(self.worker.running) if self.worker else 0,
             "outage": breaker.reason if breaker and breaker.open else None,
             "channels": self.channels.states(),
-            "faults": [str(fault) for fault in self.faults],
+            "faults": [self.secrets.redact(str(fault)) for fault in self.faults],
         }
 
     def ready(self) -> bool:

@@ -43,6 +43,8 @@ async def running(core: Core, agent: Agent, *, drain: float = DRAIN) -> AsyncIte
         limits=worker_limits(core.settings),
         watch=core.updates.watch,
         publish=core.updates.publish,
+        redact=core.secrets.redact,
+        hide=core.secrets.hide,
     )
     task = asyncio.create_task(worker.run(), name="worker")
     core.worker = worker
@@ -68,7 +70,13 @@ async def delivering(core: Core, *, last: float = LAST_POST) -> AsyncIterator[No
 @asynccontextmanager
 async def ticking(core: Core, snapshot: Snapshot) -> AsyncIterator[Timekeeper]:
     """The clock at work: what became due while nobody was awake first."""
-    keeper = Timekeeper(core.store, core.clock, core.host, alerts=tuple(core.settings.alerts.route))
+    keeper = Timekeeper(
+        core.store,
+        core.clock,
+        core.host,
+        alerts=tuple(core.settings.alerts.route),
+        redact=core.secrets.redact,
+    )
     await core.keep_time(keeper, snapshot)
     await keeper.recover()
     async with keeper:

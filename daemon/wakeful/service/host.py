@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from wakeful.errors import Refused, Unknown
 from wakeful.events import Accepted, Attachment, Decision, Event, Outgoing, Wait
 from wakeful.host import Clock, View
+from wakeful.redact import everywhere
 from wakeful.service.artefacts import Artefacts
 from wakeful.store import Store
 
@@ -32,6 +33,9 @@ class Desk:
     mount: Mounter
     addresses: Callable[[], Sequence[str]]
     settings: Callable[[], Mapping[str, Any]]
+    hide: Callable[[str], str] = (
+        str  # takes known secrets out of what goes to the model or to people
+    )
 
 
 class PlugHost:
@@ -43,7 +47,9 @@ class PlugHost:
 
     async def accept(self, event: Event) -> Accepted:
         self._own(event)
-        accepted = await self._store.accept(event)
+        hide = self._desk.hide
+        clean = replace(event, text=hide(event.text), data=everywhere(event.data, hide))
+        accepted = await self._store.accept(clean)
         if not accepted.duplicate:
             self._desk.wake()
         return accepted
@@ -58,7 +64,11 @@ class PlugHost:
             raise Refused("an event needs a thread and a principal")
 
     async def decide(self, wait: str, decision: Decision) -> Wait:
-        decided = await self._store.decide(wait, decision, key=f"{self.name}/decision/{wait}")
+        hide = self._desk.hide
+        if everywhere(decision.args, hide) != decision.args:
+            raise Refused("these arguments hold a secret; let the tool read it by its name")
+        clean = replace(decision, reason=hide(decision.reason), text=hide(decision.text))
+        decided = await self._store.decide(wait, clean, key=f"{self.name}/decision/{wait}")
         self._desk.wake()
         return decided
 
@@ -72,7 +82,8 @@ class PlugHost:
         row = await self.view.event(event_seq)
         if row is None:
             raise Unknown(f"there is no event {event_seq}")
-        new = await self._store.post(reply, event_seq=event_seq, thread_key=str(row["thread"]))
+        clean = replace(reply, text=self._desk.hide(reply.text))
+        new = await self._store.post(clean, event_seq=event_seq, thread_key=str(row["thread"]))
         self._desk.post()
         return new
 
@@ -83,7 +94,7 @@ class PlugHost:
         await self._store.shown(event_seq, address, id)
 
     async def remember(self, owner: str, text: str, *, key: str, event_seq: int) -> None:
-        await self._store.remember(owner, key, text, event_seq=event_seq)
+        await self._store.remember(owner, key, self._desk.hide(text), event_seq=event_seq)
 
     async def cursor(self, key: str) -> str | None:
         return await self._store.cursor(self.name, key)

@@ -37,6 +37,7 @@ from wakeful.web import (
     build_app,
     build_public_app,
     is_loopback,
+    read_token,
     serve,
 )
 
@@ -111,9 +112,9 @@ async def _open_core(
 async def _open_ports(stack: AsyncExitStack, core: Core, folder: Folder) -> Service:
     """The listeners answer from here on; what comes in is kept until the agent is there."""
     server = core.settings.server
-    auth = Auth.load(
-        core.path / ".wakeful" / "token", clock=core.clock, loopback=is_loopback(server.bind)
-    )
+    token = core.path / ".wakeful" / "token"
+    auth = Auth.load(token, clock=core.clock, loopback=is_loopback(server.bind))
+    core.secrets.remember(read_token(token))
     pulse = Pulse(ready=core.ready, health=core.health)
     app = build_app(
         core.host("console"),

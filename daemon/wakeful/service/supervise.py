@@ -42,10 +42,11 @@ class Supervised(Generic[T]):
         changed: Callable[[str, T | None], None],
         backoff: Backoff = REOPEN,
         circuit: int = CIRCUIT,
+        redact: Callable[[str], str] = redact,
     ) -> None:
         self.name, self._opener, self._clock = name, opener, clock
         self._probe, self._changed = probe, changed
-        self._backoff, self._circuit = backoff, circuit
+        self._backoff, self._circuit, self._redact = backoff, circuit, redact
         self.state: State = "opening"
         self.error = ""
         self.failures = 0
@@ -110,7 +111,7 @@ class Supervised(Generic[T]):
     def _fail(self, error: str) -> float:
         """Note a failure; returns the pause before the next attempt."""
         self.failures += 1
-        self.error = redact(error)
+        self.error = self._redact(error)
         self.tried.set()
         if self.failures >= self._circuit:
             if self.state != "circuit-open":

@@ -11,6 +11,7 @@ from wakeful.backoff import Backoff
 from wakeful.errors import StoreBroken
 from wakeful.events import Claim, Update
 from wakeful.host import Clock
+from wakeful.redact import redact
 from wakeful.store import Store
 from wakeful.worker.agent import CRASHES, SUSPECT, Agent, Emit, Limits
 from wakeful.worker.breaker import Breaker
@@ -53,6 +54,8 @@ class Worker:
         publish: Emit = _unheard,
         lease: float = 30.0,
         retry: Backoff = RETRY,
+        hide: Callable[[str], str] = str,
+        redact: Callable[[str], str] = redact,
     ) -> None:
         self._store, self._clock, self._lease = store, clock, lease
         self.breaker = breaker or Breaker(clock)
@@ -65,6 +68,8 @@ class Worker:
             watch=watch,
             publish=publish,
             retry=retry,
+            hide=hide,
+            redact=redact,
         )
         self._bell = store.work
         self._draining = False

@@ -12,6 +12,7 @@ from wakeful.backoff import Backoff
 from wakeful.errors import Drained, LeaseLost, StoreBroken
 from wakeful.events import Claim, Done, Failed, Outcome, Parked, Update
 from wakeful.host import Clock
+from wakeful.redact import everywhere, redact
 from wakeful.store import Store
 from wakeful.worker import notices
 from wakeful.worker.agent import CRASHES, Agent, Emit, Limits
@@ -77,10 +78,13 @@ class Runner:
         watch: Callable[[Claim], Emit | None],
         publish: Emit,
         retry: Backoff = RETRY,
+        hide: Callable[[str], str] = str,
+        redact: Callable[[str], str] = redact,
     ) -> None:
         self._store, self._agent, self._clock = store, agent, clock
         self.limits, self._breaker = limits, breaker
         self._watch, self._publish, self._retry = watch, publish, retry
+        self._hide, self._redact = hide, redact
 
     async def work(self, running: Running) -> None:
         """Run one claim to its end; says nothing when another worker has taken it over."""
@@ -141,11 +145,12 @@ class Runner:
             await self._fail(claim, outcome)
             return
         self._breaker.passed(claim.seq)
-        if isinstance(outcome, Parked):
-            await self._write(lambda: self._store.park(claim, outcome))
+        clean: Done | Parked = everywhere(outcome, self._hide)
+        if isinstance(clean, Parked):
+            await self._write(lambda: self._store.park(claim, clean))
             self._say(claim, "waiting")
         else:
-            await self._finish(claim, notices.answered(claim, outcome, self.limits.alerts))
+            await self._finish(claim, notices.answered(claim, clean, self.limits.alerts))
 
     async def _finish(self, claim: Claim, done: Done) -> None:
         await self._write(lambda: self._store.finish(claim, done))
@@ -154,6 +159,7 @@ class Runner:
         self._say(claim, "done" if done.replies or not done.silent else "silent")
 
     async def _fail(self, claim: Claim, failed: Failed) -> None:
+        failed = everywhere(failed, self._redact)
         if failed.outage:
             asked = None if failed.retry_after is None else min(failed.retry_after, LONGEST)
             pause = self._breaker.failed(claim.seq, failed.error, retry_after=asked)
