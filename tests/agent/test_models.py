@@ -23,7 +23,8 @@ class Settings:
 
 
 async def resolve(name: str) -> SecretStr:
-    return SecretStr({"secret:openai": "k-from-keyring", "${BASE}": "http://127.0.0.1:9"}[name])
+    known = {"secret:openai": "k-from-keyring", "${BASE}": "http://127.0.0.1:9"}
+    return SecretStr(known.get(name, name))
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +46,18 @@ async def test_options_are_passed_through_and_secrets_resolved() -> None:
     assert model.openai_api_base == "http://127.0.0.1:9"
     assert model.max_tokens == 50
     assert model.default_headers == {"x-team": "k-from-keyring"}
+
+
+async def test_X4_a_key_that_is_written_out_is_known_as_a_secret() -> None:
+    told: list[str] = []
+
+    async def note(text: str) -> SecretStr:
+        told.append(text)
+        return SecretStr(text)
+
+    options = {"api_key": "canary-key", "temperature": 0.5, "default_headers": {"x-token": "c2"}}
+    await build_model(Settings("openai:gpt-5", (), options), note)
+    assert told == ["canary-key", "c2"]
 
 
 async def test_openai_keeps_nothing_waits_a_minute_and_leaves_retries_to_the_line() -> None:

@@ -160,7 +160,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         except (GraphBubbleUp, LeaseLost, StoreBroken):
             raise
         except Exception as error:
-            return hidden(failure(request, error), run.hide)
+            return failure(request, error, run.hide)
         finally:
             call_.reset(token)
 

@@ -21,6 +21,7 @@ from langchain_core.exceptions import (
 )
 from langchain_core.messages import AIMessage
 
+from wakeful.agent.hiding import Hide, nothing
 from wakeful.errors import FolderFaulty, RetryLater, SecretMissing
 from wakeful.events import Failed
 from wakeful.redact import redact
@@ -76,11 +77,11 @@ class Endless(ModelTimeoutError):
     """An answer ran past every bound."""
 
 
-def explain(exc: BaseException, *, now: datetime | None = None) -> Failed:
+def explain(exc: BaseException, *, now: datetime | None = None, hide: Hide = nothing) -> Failed:
     """Say what an exception means for the event that was being worked on."""
     cause = _telling(exc)
     kind = kind_of(cause)
-    words = " ".join(redact(str(cause)).split())[:SHOWN]
+    words = " ".join(hide(redact(str(cause))).split())[:SHOWN]
     error = f"{ADVICE[kind]} ({words or type(cause).__name__})"
     if kind == "other":
         error = f"{ADVICE[kind]} ({type(cause).__name__}: {words})"

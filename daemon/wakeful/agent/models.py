@@ -18,6 +18,7 @@ from wakeful.agent.line import Bounds, Line, guard
 from wakeful.config.words import nearest
 from wakeful.errors import FolderFaulty
 from wakeful.redact import redact
+from wakeful.secrets import is_reference, keeps_secret
 
 REHEARSAL = "rehearsal"
 SCRIPT = "rehearsal.toml"  # an agent's own script, when no option names another
@@ -104,16 +105,19 @@ def options_for(
     return shared | dict(own if isinstance(own, Mapping) else {})
 
 
-async def resolved(value: Any, resolve: Resolve) -> Any:
-    """The options with `secret:NAME` and `${ENV}` replaced by what they stand for."""
-    if isinstance(value, str) and (value.startswith("secret:") or "${" in value):
+async def resolved(value: Any, resolve: Resolve, key: str = "") -> Any:
+    """The options with `secret:NAME` and `${ENV}` replaced by what they stand for.
+
+    A key that is written out is resolved as well, to itself: from then on it is known as a secret.
+    """
+    if isinstance(value, str) and (is_reference(value) or keeps_secret((key,))):
         found = resolve(value)
         secret = await found if inspect.isawaitable(found) else found
         return secret.get_secret_value()
     if isinstance(value, Mapping):
-        return {key: await resolved(inner, resolve) for key, inner in value.items()}
+        return {name: await resolved(inner, resolve, name) for name, inner in value.items()}
     if isinstance(value, list):
-        return [await resolved(inner, resolve) for inner in value]
+        return [await resolved(inner, resolve, key) for inner in value]
     return value
 
 

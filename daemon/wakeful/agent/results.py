@@ -8,6 +8,7 @@ from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
+from wakeful.agent.hiding import Hide
 from wakeful.errors import WakefulError
 from wakeful.redact import redact
 
@@ -22,10 +23,10 @@ def refusal(request: ToolCallRequest, text: str) -> ToolMessage:
     return ToolMessage(text, tool_call_id=call["id"] or "", name=call["name"], status="error")
 
 
-def failure(request: ToolCallRequest, error: Exception) -> ToolMessage:
+def failure(request: ToolCallRequest, error: Exception, hide: Hide) -> ToolMessage:
     """What went wrong in a tool; an error of ours is a sentence already."""
     said = str(error) if isinstance(error, WakefulError) else f"{type(error).__name__}: {error}"
-    text = f"{request.tool_call['name']} failed: {redact(said)}"
+    text = f"{request.tool_call['name']} failed: {hide(redact(said))}"  # before it is cut
     return refusal(request, text[:ERROR_LIMIT])
 
 

@@ -88,8 +88,9 @@ class Runner:
             raise Drained from None
         except Exception as error:
             log.warning("Event %d failed: %s", claim.seq, error, extra={"action": "run_failed"})
+            now = datetime.fromtimestamp(self._means.clock.now() / 1000, UTC)
             return replace(
-                explain(error, now=datetime.fromtimestamp(self._means.clock.now() / 1000, UTC)),
+                explain(error, now=now, hide=self._means.hide),
                 steps=tuple(run.steps),
                 fingerprint=self.fingerprint,
             )
