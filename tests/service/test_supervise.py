@@ -11,7 +11,7 @@ from tests.service.fakes import HandClock, until
 from wakeful.backoff import Backoff
 from wakeful.events import Health
 from wakeful.service import supervise
-from wakeful.service.supervise import Supervised
+from wakeful.service.supervise import CIRCUIT, Supervised
 
 QUICK = Backoff(first=0.001, cap=0.002)
 
@@ -43,7 +43,7 @@ class Part:
         await asyncio.wait_for(self.event.wait(), 5)
 
 
-def watch(part: Part, **kw: int) -> tuple[Supervised[Part], asyncio.Task[None]]:
+def watch(part: Part, *, circuit: int = CIRCUIT) -> tuple[Supervised[Part], asyncio.Task[None]]:
     one = Supervised(
         "channel pager",
         part.open,
@@ -51,7 +51,7 @@ def watch(part: Part, **kw: int) -> tuple[Supervised[Part], asyncio.Task[None]]:
         probe=lambda opened: opened.probe(),
         changed=part.changed,
         backoff=QUICK,
-        **kw,
+        circuit=circuit,
     )
     return one, asyncio.create_task(one.run())
 
