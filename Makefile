@@ -12,7 +12,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help demo test lint format bench soak walkthrough services lock clean
+.PHONY: help demo test lint lint-ruff lint-format lint-imports lint-mypy lint-pyright format bench soak walkthrough services lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -23,11 +23,21 @@ demo: $(VENV)/.run  ## show the main job with a scripted model: no key, no accou
 test: $(VENV)/.dev services  ## the whole suite
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(PYTEST_ARGS)
 
-lint: $(VENV)/.dev  ## ruff, mypy, pyright and the floors of the imports
+lint: lint-ruff lint-format lint-imports lint-mypy lint-pyright  ## ruff, imports, mypy, pyright
+
+lint-ruff: $(VENV)/.dev
 	$(BIN)/ruff check
+
+lint-format: $(VENV)/.dev
 	$(BIN)/ruff format --check
+
+lint-imports: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+lint-mypy: $(VENV)/.dev
 	$(BIN)/mypy
+
+lint-pyright: $(VENV)/.dev
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: $(VENV)/.dev  ## let ruff write what it would complain about
