@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
 from tests.agent.kit import Scripted, World, call, calls, world
 from wakeful.agent.inbound import dangling, framed, safe_name
@@ -121,3 +121,11 @@ async def test_a_delivered_report_stands_before_the_first_answer_to_it(tmp_path:
         assert [type(m).__name__ for m in asked] == ["HumanMessage", "AIMessage", "HumanMessage"]
         assert asked[1].text == "Sales: 3"
         assert "never seen: Good morning" in asked[2].text
+
+
+def test_a_call_is_open_though_an_older_one_of_its_id_was_answered() -> None:
+    again = AIMessage("", tool_calls=[call("charge", "1", order="A-1")])
+    done = ToolMessage("charged", tool_call_id="1")
+    messages: list[AnyMessage] = [again, done, again.model_copy()]
+    assert [m.tool_call_id for m in dangling(messages)] == ["1"]
+    assert not [*dangling([*messages, done])]

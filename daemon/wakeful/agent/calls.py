@@ -23,6 +23,7 @@ from wakeful.agent.current import Run, call_, current
 from wakeful.agent.hiding import hidden
 from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
 from wakeful.agent.results import Result, failure, message_of, refusal
+from wakeful.agent.workspace import reader
 from wakeful.errors import LeaseLost, StoreBroken
 from wakeful.events import Step, Update
 from wakeful.host import Host
@@ -191,8 +192,9 @@ def _hidden(result: Result, run: Run) -> Result:
 
 def key_of(run: Run, request: ToolCallRequest) -> str:
     """The call's name in the journal: the same after every crash, another for every call."""
-    message = _asking(request)
-    return f"{run.claim.graph_id}|{message.id if message else ''}|{request.tool_call['id']}"
+    message, (_, agent) = _asking(request), reader()
+    asked = message.id if message else ""
+    return f"{run.claim.graph_id}|{agent}|{asked}|{request.tool_call['id']}"
 
 
 def _asking(request: ToolCallRequest) -> AIMessage | None:

@@ -117,11 +117,13 @@ def safe_name(name: str) -> str:
 
 def dangling(messages: list[AnyMessage]) -> Iterator[ToolMessage]:
     """A result for every tool call that has none; without them providers refuse the thread."""
-    answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
+    left: dict[str, str] = {}  # name by id; a model may use an id again in another message
     for message in messages:
-        if not isinstance(message, AIMessage):
-            continue
-        for call in (*message.tool_calls, *message.invalid_tool_calls):
-            if call["id"] and call["id"] not in answered:
-                name = call["name"] or "unknown"
-                yield ToolMessage(CLOSED, tool_call_id=call["id"], name=name, status="error")
+        if isinstance(message, ToolMessage):
+            left.pop(message.tool_call_id, None)
+        elif isinstance(message, AIMessage):
+            for call in (*message.tool_calls, *message.invalid_tool_calls):
+                if call["id"]:
+                    left[call["id"]] = call["name"] or "unknown"
+    for id, name in left.items():
+        yield ToolMessage(CLOSED, tool_call_id=id, name=name, status="error")

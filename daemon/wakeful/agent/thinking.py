@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from langchain.agents.middleware import AgentMiddleware
@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage, AnyMessage, SystemMessage
 
 from wakeful.agent.current import Run, current
 from wakeful.agent.hiding import hidden
+from wakeful.agent.ids import with_own_ids
 from wakeful.events import Step
 
 Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -52,7 +53,7 @@ class Thinking(AgentMiddleware[Any, Any, Any]):
             if not _is_empty(response):
                 break
             response = await self._ask(run, request, handler)
-        return _hidden(response, run)
+        return _kept(response, run, request.state["messages"])
 
     def _told(self, run: Run) -> SystemMessage:
         text = run.hide(self._context.system(run))
@@ -100,11 +101,11 @@ def answer_in(response: Any) -> AIMessage | None:
     return next((m for m in result if isinstance(m, AIMessage)), None)
 
 
-def _hidden(response: Any, run: Run) -> Any:
-    """What the model wrote, without secrets, before anything stores it."""
+def _kept(response: Any, run: Run, before: Sequence[AnyMessage]) -> Any:
+    """What the model wrote as it is kept: without secrets, and with ids of its own."""
     inner = getattr(response, "model_response", response)
     if isinstance(inner, ModelResponse):
-        inner.result = [hidden(message, run.hide) for message in inner.result]
+        inner.result = [with_own_ids(hidden(said, run.hide), before) for said in inner.result]
     return response
 
 
