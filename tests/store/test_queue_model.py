@@ -29,7 +29,7 @@ class Queue(RuleBasedStateMachine):
         self.folder = tempfile.mkdtemp(prefix="wakeful-model-")
         self.runner = asyncio.Runner()
         self.clock = HandClock()
-        self.n = 0
+        self.n = self.waits = 0
         self.waiting: dict[str, list[str]] = {name: [] for name in THREADS}  # not ended, in order
         self.ended: list[str] = []
         self.heard: dict[str, list[str]] = {name: [] for name in THREADS}
@@ -104,9 +104,8 @@ class Queue(RuleBasedStateMachine):
     @rule(data=st.data())
     def park(self, data: st.DataObject) -> None:
         thread, claim = self._draw(data)
-        wait = f"w{self.n}"
-        self.n += 1
-        self._do(self.store.accept(event(wait, "console/none", not_before=1 << 50)))
+        self.waits += 1
+        wait = f"w{self.waits}"
         self._do(self.store.park(claim, Parked(waits=(question(wait),)), asks=()))
         self.asked[thread] = wait
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.conftest import HandClock, answer, event
-from wakeful.errors import StoreBroken
+from wakeful.errors import StoreBroken, StoreReadOnly
 from wakeful.events import Done
 from wakeful.store import Store, open_reader, open_store
 
@@ -57,12 +57,16 @@ async def test_an_event_that_is_not_there(store: Store) -> None:
 
 
 async def test_a_reader_looks_into_a_store_whose_daemon_is_down(
-    sqlite_url: str, clock: HandClock
+    sqlite_url: str, tmp_path: Path, clock: HandClock
 ) -> None:
     async with open_store(sqlite_url, clock=clock, owner="test") as store:
         await store.accept(event("1"))
+    before = sorted(os.listdir(tmp_path))
     async with open_reader(sqlite_url) as view:
         assert [row["text"] for row in await view.runs()] == ["1"]
+        with pytest.raises(StoreReadOnly):
+            await view.read(lambda s: s.raw.execute("DELETE FROM inbox"))
+    assert sorted(os.listdir(tmp_path)) == before
 
 
 async def test_a_reader_looks_beside_a_daemon_that_is_up(store: Store, url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ def connect(url: str, *, sync: Sync = "FULL", read_only: bool = False) -> Driver
 
 
 def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
-    mode = "ro" if read_only else "rwc"
+    mode = "rwc" if not read_only else "rw" if _writable(path) else "ro"
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}",
         uri=True,
@@ -54,7 +55,9 @@ def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
     connection.row_factory = sqlite3.Row
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
-        if not read_only:
+        if read_only:
+            connection.execute("PRAGMA query_only = 1")
+        else:
             _let_it_shrink(connection)
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {sync}")
@@ -65,6 +68,11 @@ def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
         connection.close()
         raise
     return cast(Driver, connection)
+
+
+def _writable(path: Path) -> bool:
+    """A reader that could write leaves no log behind when it closes; it may not change anything."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def _let_it_shrink(connection: sqlite3.Connection) -> None:
