@@ -64,3 +64,8 @@ def test_a_bug_is_still_one_sentence_unless_it_is_asked_for(
     monkeypatch.setenv("WAKEFUL_DEBUG", "1")
     with pytest.raises(KeyError):
         exits.as_fail(KeyError("x"))
+
+
+def test_a_model_that_cannot_be_fetched(cli: Cli) -> None:
+    shown = cli("models", "add", "gpt-9")
+    assert shown.code == exits.FAILED and "smollm2" in shown.err
