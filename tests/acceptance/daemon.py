@@ -78,8 +78,8 @@ class Daemon:
             self.process = subprocess.Popen(
                 command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
-        if ready:
-            self.wait_ready()
+        if ready and not self.wait_ready():
+            assert self.crash_at, f"it ended while it started; its log ends:\n{self.log[-3000:]}"
 
     def wait_ready(self) -> bool:
         """True when it answers; False when it died before (a crash point at start)."""
