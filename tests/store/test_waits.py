@@ -79,6 +79,16 @@ async def test_one_of_two_answers_goes_on_with_that_one(store: Store) -> None:
     assert set(claim.decisions) == {"w2"}
 
 
+async def test_an_answer_to_what_is_not_pending_any_more_is_used_up(store: Store) -> None:
+    await parked(store, question("w1"))
+    await store.decide("w1", YES, key="console/decision/1")
+    [claim] = await store.claim(1)
+    await store.park(claim, Parked(waits=(question("w2"),)))
+    assert await store.claim(1) == []
+    states = {wait.request.id: wait.state for wait in await store.view.waits(state=None)}
+    assert states == {"w1": "applied", "w2": "open"}
+
+
 async def test_parking_again_after_a_crash_asks_once(store: Store) -> None:
     await parked(store)
     await store.decide("w1", YES, key="console/decision/1")

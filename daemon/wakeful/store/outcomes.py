@@ -126,11 +126,7 @@ ASK = Query(
     )
     .on_conflict_do_nothing()
 )
-DECIDED = Query(
-    select(_w.wait_id)
-    .where(_w.thread_key == txt("k"), _w.state == const("decided"))
-    .limit(literal_column("1"))
-)
+DECIDED = Query(select(_w.wait_id).where(_w.thread_key == txt("k"), _w.state == const("decided")))
 
 FIRED = Query(
     update(firing)
@@ -208,13 +204,12 @@ class Outcomes(Outbox):
         cards = _cards(claim, parked.waits) if asks is None else asks
 
         def end(s: Session) -> tuple[list[Reply], bool]:
-            for wait_id in parked.applied:
-                s.run(APPLY, w=wait_id)
             for request in parked.waits:
                 _ask(s, claim, request)
             replies = self._put_all(s, claim, cards)
             _trail(s, claim, parked.steps, parked.messages)
-            ready = s.one(DECIDED, k=claim.thread_key) is not None
+            pending = {request.id for request in parked.waits} - set(parked.applied)
+            ready = _still_decided(s, claim, pending)
             _keep(s, claim, "ready" if ready else "parked", fingerprint=parked.fingerprint)
             return replies, ready
 
@@ -353,6 +348,14 @@ def _ask(s: Session, claim: Claim, request: WaitRequest) -> None:
         expires_at=request.expires_at,
         now=s.now,
     )
+
+
+def _still_decided(s: Session, claim: Claim, pending: set[str]) -> bool:
+    """Is there an answer to a question that is still open? Answers to others were used up."""
+    decided = {row["wait_id"] for row in s.all(DECIDED, k=claim.thread_key)}
+    for wait_id in sorted(decided - pending):
+        s.run(APPLY, w=wait_id)
+    return bool(decided & pending)
 
 
 def _cards(claim: Claim, requests: Sequence[WaitRequest]) -> tuple[Outgoing, ...]:
