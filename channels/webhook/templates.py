@@ -9,10 +9,10 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
+from .bounds import bounded, check_call, check_operation
+
 SECONDS = 1.0
 CHARACTERS = 100_000
-REPEATS = 100_000  # of a text or a list by `*`
-EXPONENT = 100
 CUT = "\n[... cut here; the rest is longer than {limit:,} characters]"
 
 
@@ -78,11 +78,14 @@ def _compiled(text: str) -> Any:
 @lru_cache(maxsize=1)
 def _environment() -> Any:
     from jinja2 import ChainableUndefined
-    from jinja2.exceptions import SecurityError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class Environment(ImmutableSandboxedEnvironment):
-        intercepted_binops = frozenset({"*", "**"})
+        intercepted_binops = frozenset({"*", "**", "+", "%"})
+
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.filters = {name: bounded(name, one) for name, one in self.filters.items()}
 
         def getattr(self, obj: Any, attribute: str) -> Any:
             """A key goes before a method of `dict`: `payload.items` is the sender's."""
@@ -90,13 +93,12 @@ def _environment() -> Any:
                 return obj[attribute]
             return super().getattr(obj, attribute)
 
+        def call(self, context: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+            check_call(obj, args, kwargs)
+            return super().call(context, obj, *args, **kwargs)
+
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            if operator == "**" and abs(right) > EXPONENT:
-                raise SecurityError(f"an exponent may be {EXPONENT} at most")
-            if operator == "*" and not all(isinstance(one, int | float) for one in (left, right)):
-                times = left if isinstance(left, int) else right
-                if not isinstance(times, int) or times > REPEATS:
-                    raise SecurityError(f"a text may be repeated {REPEATS:,} times at most")
+            check_operation(operator, left, right)
             return super().call_binop(context, operator, left, right)
 
     return Environment(undefined=ChainableUndefined, autoescape=False)

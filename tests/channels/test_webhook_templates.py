@@ -71,6 +71,46 @@ def test_an_endless_template_is_ended(text: str, monkeypatch: pytest.MonkeyPatch
     assert monotonic() - begun < 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ '%500000000d' % 1 }}",
+        "{{ '%*d' % (payload.n, 1) }}",
+        "{{ '%500000000d' | format(1) }}",
+        "{{ '{:>500000000}'.format(1) }}",
+        "{{ '{:{w}}'.format(1, w=payload.n) }}",
+        "{{ 'a' | center(500000000) }}",
+        "{{ 'a'.ljust(payload.n) }}",
+        "{{ 'a' | indent(payload.n, true) }}",
+        "{{ [1] | batch(50000000, 'x') | list }}",
+        "{{ [1] | slice(count=50000000) | list }}",
+        "{{ ['a'] | map('center', payload.n) | list }}",
+        "{{ payload.s.replace('x', payload.s) | length }}",
+        "{{ payload.s | replace('x', payload.s) | length }}",
+        "{{ payload.s | list | join(payload.s) | length }}",
+        "{{ 'a' * 99999 * 99999 }}",
+        "{{ ([1] * 99999) * 99999 }}",
+        "{{ (1).to_bytes(500000000, 'big') | length }}",
+        "{% set ns = namespace(x='a' * 99999) %}"
+        "{% for i in range(30) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+    ],
+)
+def test_W12_what_would_fill_the_memory_is_refused(text: str) -> None:
+    with pytest.raises(TemplateFailed, match=r"SecurityError: .* at most"):
+        render(text, {"n": 500_000_000, "s": "x" * 20_000})
+
+
+def test_ordinary_filters_have_room() -> None:
+    payload = {"text": "line\n" * 50_000, "list": ["a"] * 9_000, "n": 12}
+    assert len(render("{{ payload.text | replace('\n', '\n> ') | length }}", payload)) == 6
+    assert (
+        render("{{ '%5.1f' % 3.14159 }}|{{ '{:>5}'.format(payload.n) }}", payload) == "  3.1|   12"
+    )
+    assert render("{{ payload.list | join(', ') | length }} {{ 'a' | center(3) }}", payload)
+    assert render("{{ payload.n + 1 }} {{ payload.n % 5 }} {{ [1] + [2] }}", payload)
+    assert render("{{ 1700000000000 | int }} {{ 5000000 | filesizeformat }}", payload)
+
+
 def test_a_long_result_is_cut_with_a_note() -> None:
     text = render("{% for a in range(9999) %}{{ payload }}{% endfor %}", "x" * 1000, limit=5000)
     assert text.startswith("x" * 5000) and "cut here" in text and len(text) < 5200
