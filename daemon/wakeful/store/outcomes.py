@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sqlalchemy import case, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import func, select, update
 from sqlalchemy.sql.elements import literal_column
 
 from wakeful.errors import LeaseLost
@@ -14,20 +13,19 @@ from wakeful.events import (
     Done,
     Event,
     Failed,
-    Message,
     Outgoing,
     Parked,
     Reply,
     Step,
-    WaitRequest,
 )
 from wakeful.store import schema
-from wakeful.store.codec import event_from, request_json, to_json
-from wakeful.store.inbox import SAY
+from wakeful.store.asking import CLOSE_WAITS, ask, cards_for, still_decided
+from wakeful.store.codec import event_from
 from wakeful.store.notes import notes_told
 from wakeful.store.outbox import Outbox
 from wakeful.store.query import Query, Session
-from wakeful.store.words import const, num, real, txt
+from wakeful.store.trail import put_trail, spoken
+from wakeful.store.words import const, num, txt
 
 inbox, thread, wait, step, firing = (
     schema.inbox,
@@ -95,63 +93,10 @@ KEEP = Query(
     )
 )
 
-# What the event asked is closed with it: used decisions are applied, open questions cancelled.
-CLOSE_WAITS = Query(
-    update(wait)
-    .where(
-        _w.thread_key == txt("k"),
-        _w.event_seq == num("s"),
-        literal_column("state IN ('open', 'decided')"),
-        _w.outbox_id.is_(None),
-    )
-    .values(state=case((_w.state == const("open"), const("cancelled")), else_=const("applied")))
-)
-APPLY = Query(
-    update(wait)
-    .where(_w.wait_id == txt("w"), _w.state == const("decided"))
-    .values(state=const("applied"))
-)
-ASK = Query(
-    insert(wait)
-    .values(
-        wait_id=txt("wait_id"),
-        thread_key=txt("thread_key"),
-        event_seq=num("event_seq"),
-        kind=txt("kind"),
-        request=txt("request"),
-        args_digest=txt("digest"),
-        approvers=txt("approvers"),
-        expires_at=num("expires_at"),
-        created_at=num("now"),
-    )
-    .on_conflict_do_nothing()
-)
-DECIDED = Query(select(_w.wait_id).where(_w.thread_key == txt("k"), _w.state == const("decided")))
-
 FIRED = Query(
     update(firing)
     .where(firing.c.event_seq == num("seq"))
     .values(state=txt("to"), outcome=txt("outcome"), ended_at=num("now"))
-)
-
-STEP = Query(
-    insert(step)
-    .values(
-        event_seq=num("event_seq"),
-        fence=num("fence"),
-        n=num("n"),
-        kind=txt("kind"),
-        agent=txt("agent"),
-        name=txt("name"),
-        started_at=num("started_at"),
-        ended_at=num("ended_at"),
-        tokens_in=num("tokens_in"),
-        tokens_out=num("tokens_out"),
-        cost=real("cost"),
-        ok=num("ok"),
-        summary=txt("summary"),
-    )
-    .on_conflict_do_nothing()
 )
 
 MERGE = Query(
@@ -170,7 +115,7 @@ class Outcomes(Outbox):
             silent = not done.replies and bool(done.silent)
             self._close(s, claim, "silent" if silent else "done", done.silent or None)
             replies = self._put_all(s, claim, done.replies)
-            _trail(s, claim, done.steps, done.messages or _spoken(done.replies, s.now))
+            put_trail(s, claim, done.steps, done.messages or spoken(done.replies, s.now))
             return replies, _advance(s, claim, done.fingerprint)
 
         await self._end(claim, end)
@@ -189,7 +134,7 @@ class Outcomes(Outbox):
             self._close(s, claim, "dead", error)
             notices = (notice,) if notice is not None else ()
             replies = self._put_all(s, claim, tuple(one for one in notices if one.address))
-            _trail(s, claim, steps, _spoken(notices, s.now))
+            put_trail(s, claim, steps, spoken(notices, s.now))
             return replies, _advance(s, claim, "")
 
         await self._end(claim, end)
@@ -201,15 +146,15 @@ class Outcomes(Outbox):
 
         `asks` are the cards; left out, each question goes to the event's own address.
         """
-        cards = _cards(claim, parked.waits) if asks is None else asks
+        cards = cards_for(claim, parked.waits) if asks is None else asks
 
         def end(s: Session) -> tuple[list[Reply], bool]:
             for request in parked.waits:
-                _ask(s, claim, request)
+                ask(s, request, thread_key=claim.thread_key, event_seq=claim.seq)
             replies = self._put_all(s, claim, cards)
-            _trail(s, claim, parked.steps, parked.messages)
+            put_trail(s, claim, parked.steps, parked.messages)
             pending = {request.id for request in parked.waits} - set(parked.applied)
-            ready = _still_decided(s, claim, pending)
+            ready = still_decided(s, claim, pending)
             _keep(s, claim, "ready" if ready else "parked", fingerprint=parked.fingerprint)
             return replies, ready
 
@@ -220,7 +165,7 @@ class Outcomes(Outbox):
         attempts = claim.attempts + (0 if failed.outage else 1)
 
         def end(s: Session) -> tuple[list[Reply], bool]:
-            _trail(s, claim, failed.steps, ())
+            put_trail(s, claim, failed.steps, ())
             _keep(
                 s,
                 claim,
@@ -333,77 +278,3 @@ def _keep(
         crashes=crashes,
         print=fingerprint or None,
     )
-
-
-def _ask(s: Session, claim: Claim, request: WaitRequest) -> None:
-    s.run(
-        ASK,
-        wait_id=request.id,
-        thread_key=claim.thread_key,
-        event_seq=claim.seq,
-        kind=request.kind,
-        request=request_json(request),
-        digest=request.digest,
-        approvers=to_json(request.approvers),
-        expires_at=request.expires_at,
-        now=s.now,
-    )
-
-
-def _still_decided(s: Session, claim: Claim, pending: set[str]) -> bool:
-    """Is there an answer to a question that is still open? Answers to others were used up."""
-    decided = {row["wait_id"] for row in s.all(DECIDED, k=claim.thread_key)}
-    for wait_id in sorted(decided - pending):
-        s.run(APPLY, w=wait_id)
-    return bool(decided & pending)
-
-
-def _cards(claim: Claim, requests: Sequence[WaitRequest]) -> tuple[Outgoing, ...]:
-    if not claim.event.address:
-        return ()  # the page and the command line show it
-    return tuple(
-        Outgoing(
-            ordinal=f"ask:{request.id}",
-            address=claim.event.address,
-            text=request.title,
-            kind="ask",
-            wait=request,
-        )
-        for request in requests
-    )
-
-
-def _spoken(replies: Sequence[Outgoing], now: int) -> tuple[Message, ...]:
-    """What people will see of these replies, for a run that left no messages of its own."""
-    texts = dict.fromkeys(reply.text for reply in replies if reply.kind in ("answer", "notice"))
-    return tuple(Message(role="assistant", text=text, at=now) for text in texts)
-
-
-def _trail(s: Session, claim: Claim, steps: Sequence[Step], messages: Sequence[Message]) -> None:
-    for n, one in enumerate(steps):
-        s.run(
-            STEP,
-            event_seq=claim.seq,
-            fence=claim.fence,
-            n=n,
-            kind=one.kind,
-            agent=one.agent,
-            name=one.name,
-            started_at=one.started_at,
-            ended_at=one.ended_at,
-            tokens_in=one.tokens_in,
-            tokens_out=one.tokens_out,
-            cost=one.cost,
-            ok=int(one.ok),
-            summary=one.summary,
-        )
-    for said in messages:
-        s.run(
-            SAY,
-            thread_key=claim.thread_key,
-            event_seq=claim.seq,
-            role=said.role,
-            name=said.name,
-            text=said.text,
-            at=said.at,
-        )

@@ -6,9 +6,7 @@ A change here needs a numbered file in `migrations/` for each dialect; a test co
 from __future__ import annotations
 
 from sqlalchemy import (
-    BigInteger,
     Column,
-    ColumnElement,
     Float,
     Index,
     Integer,
@@ -17,36 +15,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
-from sqlalchemy.sql.type_api import TypeEngine
 
-BIG: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")  # INTEGER is SQLite's rowid
+from wakeful.store.columns import BIG, key, number, partial, serial, words
+
 metadata = MetaData()
-
-
-def key(name: str) -> Column[str]:
-    return Column(name, Text, primary_key=True, nullable=False)
-
-
-def serial(name: str) -> Column[int]:
-    return Column(name, BIG, primary_key=True, autoincrement=True)
-
-
-def words(name: str, default: str | None = None) -> Column[str]:
-    return Column(name, Text, nullable=False, server_default=default)
-
-
-def number(name: str, default: int | None = None) -> Column[int]:
-    return Column(
-        name, BIG, nullable=False, server_default=None if default is None else text(str(default))
-    )
-
-
-def partial(name: str, *columns: ColumnElement[object], where: str) -> Index:
-    """An index over the few rows that matter now, so that it stays as small as the work at hand."""
-    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
-
 
 inbox = Table(
     "inbox",

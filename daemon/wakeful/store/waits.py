@@ -11,9 +11,9 @@ from sqlalchemy.sql.elements import literal_column
 from wakeful.errors import AlreadyDecided, NotAllowed, Stale, Unknown
 from wakeful.events import Decision, Event, Outgoing, Wait, WaitRequest
 from wakeful.store import schema
+from wakeful.store.asking import ask
 from wakeful.store.codec import (
     decision_json,
-    request_json,
     to_json,
     wait_from,
 )
@@ -55,22 +55,6 @@ EXPIRED = Query(
     .order_by(_w.expires_at)
 )
 
-HOLD = Query(
-    insert(wait)
-    .values(
-        wait_id=txt("wait_id"),
-        thread_key=txt("thread_key"),
-        event_seq=num("event_seq"),
-        outbox_id=num("outbox_id"),
-        kind=txt("kind"),
-        request=txt("request"),
-        args_digest=txt("digest"),
-        approvers=txt("approvers"),
-        expires_at=num("expires_at"),
-        created_at=num("now"),
-    )
-    .on_conflict_do_nothing()
-)
 DRAFT = Query(
     update(outbox)
     .where(outbox.c.id == num("i"), outbox.c.state == const("queued"))
@@ -130,19 +114,7 @@ class Waits(Outbox):
             if reply is None:
                 return False
             s.run(DRAFT, i=reply.id)
-            s.run(
-                HOLD,
-                wait_id=request.id,
-                thread_key=thread_key,
-                event_seq=event_seq,
-                outbox_id=reply.id,
-                kind=request.kind,
-                request=request_json(request),
-                digest=request.digest,
-                approvers=to_json(request.approvers),
-                expires_at=request.expires_at,
-                now=s.now,
-            )
+            ask(s, request, thread_key=thread_key, event_seq=event_seq, outbox_id=reply.id)
             return True
 
         return await self.db.run(put, lane=thread_key)
