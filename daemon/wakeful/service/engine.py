@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from wakeful.clock import Timekeeper
 from wakeful.plugs import Folder, Snapshot
 from wakeful.service.core import Core, worker_limits
+from wakeful.service.loop import in_background
 from wakeful.worker import Agent, Worker
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ async def running(core: Core, agent: Agent, *, drain: float = DRAIN) -> AsyncIte
         limits=worker_limits(core.settings),
         watch=core.updates.watch,
         publish=core.updates.publish,
+        spawn=in_background,
         redact=core.secrets.redact,
         hide=core.secrets.hide,
     )

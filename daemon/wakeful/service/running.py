@@ -13,6 +13,7 @@ from typing import Any
 from wakeful import config
 from wakeful.secrets import Secrets, open_secrets
 from wakeful.service.logs import start_logging
+from wakeful.service.loop import Loop
 from wakeful.service.machine import private_folder
 from wakeful.service.opening import open_service
 
@@ -24,7 +25,8 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 def run_service(path: Path, overrides: Mapping[str, Any] | None = None) -> int:
     """Run the daemon until SIGTERM or SIGINT; returns the exit code, or raises why it cannot."""
     try:
-        return asyncio.run(_run(path.resolve(), overrides))
+        with asyncio.Runner(loop_factory=Loop) as runner:
+            return runner.run(_run(path.resolve(), overrides))
     except KeyboardInterrupt:  # a second Ctrl-C: the rest resumes after the restart
         return 130
 

@@ -52,12 +52,14 @@ class Worker:
         breaker: Breaker | None = None,
         watch: Callable[[Claim], Emit | None] = _nobody,
         publish: Emit = _unheard,
+        spawn: Callable[..., asyncio.Task[None]] = asyncio.create_task,
         lease: float = 30.0,
         retry: Backoff = RETRY,
         hide: Callable[[str], str] = str,
         redact: Callable[[str], str] = redact,
     ) -> None:
         self._store, self._clock, self._lease = store, clock, lease
+        self._spawn = spawn
         self.breaker = breaker or Breaker(clock)
         self.runner = Runner(
             store,
@@ -187,7 +189,7 @@ class Worker:
             running.ask("stop")
         self.running[claim.seq] = running
         self.breaker.started(claim.seq)
-        running.task = asyncio.create_task(self._one(running), name=f"event-{claim.seq}")
+        running.task = self._spawn(self._one(running), name=f"event-{claim.seq}")
 
     async def _one(self, running: Running) -> None:
         try:
