@@ -7,10 +7,9 @@ import time
 from pathlib import Path
 from statistics import median
 
+from wakeful.events import Done, Event
 from wakeful.service.time import SystemClock
 from wakeful.store import Store, open_store
-
-from wakeful.events import Done, Event
 
 ROUNDS = 200
 FEW, MANY = 10, 10_000

@@ -1,7 +1,8 @@
-"""A chat-completions endpoint that answers at once, in a process of its own: its CPU is not counted.
+"""A chat-completions endpoint that answers at once, in a process of its own: not counted.
 
 It speaks just enough of the protocol for the real client: one answer a request, streamed when
-asked to; a request with HOLD in its last message is never answered. Run as `python -m benchmarks.model_server`; it prints its port.
+asked to; a request with HOLD in its last message is never answered. Run as
+`python -m benchmarks.model_server`; it prints its port.
 """
 
 from __future__ import annotations

@@ -160,9 +160,9 @@ def _sessions(stage: Stage, numbers: range) -> None:
     """A new thread each; some at a time, as many as come in while others are answered."""
     with stage.daemon.client() as client:
         for start in range(numbers.start, numbers.stop, AT_ONCE):
-            for n in range(start, min(start + AT_ONCE, numbers.stop)):
-                last = _post(client, f"console/p5-{n}", f"plain {n}")
-            _ended(client, last)
+            few = range(start, min(start + AT_ONCE, numbers.stop))
+            posted = [_post(client, f"console/p5-{n}", f"plain {n}") for n in few]
+            _ended(client, posted[-1])
     stage.drain()
 
 

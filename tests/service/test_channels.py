@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.service.fakes import Box, HandClock, until
 from wakeful.backoff import Backoff
+from wakeful.host import Host
 from wakeful.plugs import ChannelPlug
 from wakeful.service import channels as room
 from wakeful.service.channels import Channels
@@ -62,7 +63,7 @@ def make() -> tuple[Channels, list[tuple[str, bool]]]:
 
     channels = Channels(
         HandClock(),
-        host=lambda name: SimpleNamespace(name=name),
+        host=lambda name: cast(Host, SimpleNamespace(name=name)),
         validate=validate,
         changed=lambda name, opened: seen.append((name, opened)),
         backoff=QUICK,
