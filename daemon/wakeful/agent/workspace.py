@@ -8,12 +8,9 @@ and retries. What was seen is kept in memory; after a restart a file must be rea
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,9 +25,10 @@ from deepagents.backends.protocol import (
 from deepagents.backends.utils import perform_string_replacement
 from langgraph.config import get_config
 
+from wakeful import files
+
 SEEN_LIMIT = 10_000  # (agent, path) pairs
 MAX_FILE = 10_000_000  # bytes of a file that the agent may write
-FILE_MODE = 0o600
 
 Reader = tuple[str, str]  # thread, sub-agent
 R = TypeVar("R", ReadResult, WriteResult, EditResult, DeleteResult)
@@ -167,18 +165,7 @@ class Workspace(FilesystemBackend):
             return WriteResult(error=f"Error: '{file_path}' would be larger than {MAX_FILE} bytes")
         path = self._resolve_path(file_path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".~", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(name, FILE_MODE)
-            os.replace(name, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name)
-            raise
+        files.put(path, data)
         return None
 
 

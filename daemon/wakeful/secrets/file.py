@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from wakeful import files
 from wakeful.errors import KeyringLocked, KeyringTrouble, KeyringUnreachable
 from wakeful.secrets.backends import SERVICE
 
@@ -74,7 +75,7 @@ class EncryptedFile:
             with _locked(self.path.with_name(self.path.name + ".lock")):
                 items = self._items()
                 yield items
-                _replace(self.path, json.dumps({"version": VERSION, "items": items}).encode())
+                files.put(self.path, json.dumps({"version": VERSION, "items": items}).encode())
         except OSError as error:
             raise KeyringUnreachable(f"{self.path} cannot be written: {error}") from None
 
@@ -132,20 +133,6 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    aside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        _write(aside, data)
-        os.replace(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _write(path: Path, data: bytes) -> None:

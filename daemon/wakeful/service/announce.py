@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wakeful import files
+
 ADDRESS = "address"
 
 
@@ -13,7 +15,7 @@ ADDRESS = "address"
 def announced(private: Path, url: str) -> Iterator[None]:
     """Keep `.wakeful/address` while the port is open; a port of 0 is known only now."""
     file = private / ADDRESS
-    file.write_text(f"{url}\n")
+    files.put(file, f"{url}\n".encode())  # a command may read it at this very instant
     try:
         yield
     finally:

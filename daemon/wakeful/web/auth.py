@@ -10,6 +10,7 @@ import secrets
 import stat
 from pathlib import Path
 
+from wakeful import files
 from wakeful.errors import Refused
 from wakeful.host import Clock
 
@@ -37,7 +38,7 @@ class Auth:
                     "[server] bind is not on loopback and there is no token yet; start once on "
                     "127.0.0.1, which makes .wakeful/token, or bind there for good"
                 )
-            _create(path)
+            create_token(path)
         return cls(read_token(path), clock=clock)
 
     def holds(self, authorization: list[bytes]) -> bool:
@@ -96,8 +97,7 @@ def read_token(path: Path) -> str:
     return token
 
 
-def _create(path: Path) -> None:
+def create_token(path: Path) -> None:
+    """Make a token; a start that is killed here leaves none, and never half of one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(32) + "\n")
+    files.put(path, f"{secrets.token_urlsafe(32)}\n".encode())
