@@ -10,7 +10,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from tests.agent.kit import graph_of, heard, world
-from wakeful.agent.heads import Head, Heads
+from wakeful.agent.heads import MESSAGE, Head, Heads
 
 
 def head(messages: int) -> Head:
@@ -18,7 +18,7 @@ def head(messages: int) -> Head:
 
 
 def test_the_oldest_are_dropped_when_there_are_too_many_messages() -> None:
-    heads = Heads(limit=10)
+    heads = Heads(limit=10 * (MESSAGE + 1))
     for name in "abc":
         heads.keep(name, head(4))
     assert [heads.get(name) is not None for name in "abc"] == [False, True, True]
@@ -27,6 +27,15 @@ def test_the_oldest_are_dropped_when_there_are_too_many_messages() -> None:
     heads.drop("d")
     heads.keep("e", head(10))
     assert heads.get("e") is not None
+
+
+def test_P5_large_messages_weigh_more_than_small_ones() -> None:
+    heads = Heads(limit=100_000)
+    picture = [{"type": "image", "base64": "x" * 90_000}]
+    for name in "abc":
+        heads.keep(name, head(10))
+    heads.keep("d", Head(1, cast(Any, None), [HumanMessage(cast(Any, picture))]))
+    assert [name for name in "abcd" if heads.get(name)] == ["d"]
 
 
 async def test_a_thread_that_somebody_else_had_is_read_from_the_store(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import CheckpointTuple
 
-MESSAGES_LIMIT = 20_000  # of all threads together
+LIMIT = 10_000_000  # characters of all threads together
+MESSAGE = 2_500  # what a message weighs beside its text
 
 
 @dataclass(slots=True)
@@ -23,21 +24,31 @@ class Head:
 class Heads:
     """The heads of the threads that ended last."""
 
-    def __init__(self, limit: int = MESSAGES_LIMIT) -> None:
-        self._limit, self._messages = limit, 0
-        self._heads: OrderedDict[str, Head] = OrderedDict()
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit, self._weight = limit, 0
+        self._heads: OrderedDict[str, tuple[Head, int]] = OrderedDict()
 
     def get(self, thread_id: str) -> Head | None:
-        return self._heads.get(thread_id)
+        found = self._heads.get(thread_id)
+        return found and found[0]
 
     def keep(self, thread_id: str, head: Head) -> None:
         self.drop(thread_id)
-        self._heads[thread_id] = head
-        self._messages += len(head.messages)
-        while self._messages > self._limit and len(self._heads) > 1:
+        weight = sum(MESSAGE + _size(message.content) for message in head.messages)
+        self._heads[thread_id] = (head, weight)
+        self._weight += weight
+        while self._weight > self._limit and len(self._heads) > 1:
             self.drop(next(iter(self._heads)))
 
     def drop(self, thread_id: str) -> None:
-        head = self._heads.pop(thread_id, None)
-        if head is not None:
-            self._messages -= len(head.messages)
+        _, weight = self._heads.pop(thread_id, (None, 0))
+        self._weight -= weight
+
+
+def _size(value: object) -> int:
+    """Characters, those of images included."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list) else 0
