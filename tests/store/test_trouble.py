@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.conftest import HandClock, event
+from tests.store.conftest import HandClock, answer, event
 from wakeful.errors import StoreBroken, StoreBusy, StoreReadOnly
+from wakeful.events import Accepted, Done
 from wakeful.store import holder, open_reader, open_store
 from wakeful.store.connect import connect
 from wakeful.store.places import FOREIGN, filesystem, refuse_foreign
@@ -103,6 +104,38 @@ async def test_D12_a_deleted_log_stops_the_writer_and_loses_nothing(
             await store.heartbeat()
     async with open_store(sqlite_url, clock=clock, owner="test") as store:
         assert [row["text"] for row in await store.view.runs()] == ["1"]
+
+
+async def test_D12_replies_on_their_way_are_doubtful_after_a_stop(
+    sqlite_url: str, tmp_path: Path, clock: HandClock
+) -> None:
+    async with open_store(sqlite_url, clock=clock, owner="test") as store:
+        await store.accept(event("1"))
+        [claim] = await store.claim(1)
+        await store.finish(claim, Done(replies=(answer(),)))
+        (tmp_path / "state.db-wal").unlink()
+    async with open_store(sqlite_url, clock=clock, owner="test") as store:
+        assert [reply.text for reply in await store.doubtful()] == ["yes"]
+
+
+async def test_a_store_is_closed_to_the_end_even_when_its_owner_is_cancelled(
+    sqlite_url: str, tmp_path: Path, clock: HandClock
+) -> None:
+    opened = asyncio.Event()
+    writing: list[asyncio.Future[Accepted]] = []
+
+    async def daemon() -> None:
+        async with open_store(sqlite_url, clock=clock, owner="test") as store:
+            writing.extend(asyncio.ensure_future(store.accept(event(str(n)))) for n in range(500))
+            await asyncio.sleep(0)
+            opened.set()
+
+    running = asyncio.ensure_future(daemon())
+    await opened.wait()
+    running.cancel()
+    await asyncio.wait([running])
+    assert holder(tmp_path / "state.db") is None
+    assert {one.result().seq for one in writing} == set(range(1, 501))
 
 
 async def test_D12_a_replaced_database_stops_the_writer(

@@ -6,6 +6,7 @@ import importlib
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -44,6 +45,8 @@ def connect(url: str, *, sync: Sync = "FULL", read_only: bool = False) -> Driver
 
 def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
     mode = "rwc" if not read_only else "rw" if _writable(path) else "ro"
+    if not read_only and path.parent.is_dir():
+        private_file(path)  # SQLite gives its log the mode of the file
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}",
         uri=True,
@@ -68,6 +71,12 @@ def _sqlite(path: Path, *, sync: Sync, read_only: bool) -> Driver:
         connection.close()
         raise
     return cast(Driver, connection)
+
+
+def private_file(path: Path) -> None:
+    """Make the file, readable by nobody else; one that is there keeps what its owner chose."""
+    with suppress(OSError):  # it is there, or SQLite says what is wrong
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _writable(path: Path) -> bool:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -75,7 +75,7 @@ class Database:
         thread, self._thread = self._thread, None
         if thread is not None:
             self._jobs.put(None)
-            await asyncio.to_thread(thread.join)
+            await _to_the_end(asyncio.to_thread(thread.join))
 
     @property
     def waiting(self) -> int:
@@ -207,6 +207,19 @@ def _run_one(job: _Job, session: Session) -> _Result:
         if session.writes != before:
             raise
         return job, None, error
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Wait whatever happens: the lock must not be let go while something is written."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _log_failure(future: asyncio.Future[Any]) -> None:

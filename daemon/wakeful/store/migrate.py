@@ -17,6 +17,7 @@ from importlib import resources
 from pathlib import Path
 
 from wakeful.errors import StoreBroken
+from wakeful.store.connect import private_file
 from wakeful.store.query import Dialect, Driver
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ def keep_copy(line: Driver, path: Path, number: int) -> Path:
     if not copy.exists():
         half = copy.with_name(copy.name + ".part")
         half.unlink(missing_ok=True)
+        private_file(half)
         line.execute("VACUUM INTO ?", (str(half),))
         half.rename(copy)
         log.info("kept a copy of the store: %s", copy, extra={"action": "store-copy"})

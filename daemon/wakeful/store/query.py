@@ -96,4 +96,4 @@ class Session:
 
     def _execute(self, query: Query, params: Mapping[str, Any]) -> Any:
         sql, constants = query.text(self.dialect)
-        return self.raw.execute(sql, {**constants, **params})
+        return self.raw.execute(sql, {**constants, **params} if constants else params)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-from wakeful.errors import StoreReadOnly
+from wakeful.errors import StoreBroken, StoreReadOnly
 from wakeful.events import Event
 from wakeful.host import Clock
 from wakeful.store.claims import Claiming
@@ -30,6 +31,8 @@ from wakeful.store.view import Views
 from wakeful.store.waits import Waits
 
 LEASE = 30.0  # seconds
+
+log = logging.getLogger(__name__)
 
 
 class Store(Inbox, Claiming, Outcomes, Waits, Effects, Schedules, Cursors, Memory, Retaining):
@@ -62,7 +65,14 @@ async def open_store(
             try:
                 yield store
             finally:
-                await store.unsend_handed()
+                await _leave_tidy(store)
+
+
+async def _leave_tidy(store: Store) -> None:
+    try:
+        await store.unsend_handed()
+    except StoreBroken as error:  # those replies are looked up at the next start
+        log.warning("the outbox was left as it is: %s", error, extra={"action": "store-close"})
 
 
 @contextlib.asynccontextmanager

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 from wakeful.errors import StoreBroken, WakefulError
 from wakeful.store.query import Driver
+
+log = logging.getLogger(__name__)
 
 Inode = tuple[int, int]
 
@@ -33,9 +37,7 @@ class Watch:
 
     def _lost(self, path: str, now: Inode | None, line: Driver) -> WakefulError:
         name = os.path.basename(path)
-        if now is None and path.endswith("-wal") and _inode(self._paths[0]) is not None:
-            # Our descriptor still has every commit; nobody else has begun a new log: fold it back.
-            line.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if now is None and path.endswith("-wal") and self._written_back(line):
             return StoreBroken(
                 f"{name} was deleted under the running daemon; what it held was written back. "
                 "Restart the daemon, and keep other programs away from its files"
@@ -44,6 +46,16 @@ class Watch:
             f"{name} was replaced under the running daemon, so writing stopped. Stop the daemon, "
             "keep a copy of the files, and see docs/operations.md before you start it again"
         )
+
+    def _written_back(self, line: Driver) -> bool:
+        """Our descriptor still has every commit, and nobody has begun a new log: fold it back."""
+        if _inode(self._paths[0]) != self._seen[self._paths[0]]:
+            return False
+        try:
+            return bool(line.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        except sqlite3.Error as error:
+            log.error("the log could not be written back: %s", error, extra={"action": "store-wal"})
+            return False
 
 
 def _inode(path: str) -> Inode | None:
