@@ -170,3 +170,12 @@ async def test_X4_a_decision_does_not_carry_a_secret(spilling: Path) -> None:
         )
         assert "[redacted]" in json.dumps(await ended(client, seq))
     assert places_of(spilling, HOOK) == []
+
+
+async def test_what_the_daemon_keeps_is_for_its_user_alone(spilling: Path) -> None:
+    async with logging(spilling) as client:
+        await ended(client, await post(client, "spill"))
+        kept = [spilling / ".wakeful", *(spilling / ".wakeful").rglob("*")]
+        open_to_others = [path for path in kept if path.stat().st_mode & 0o077]
+        assert {path.name for path in kept} >= {"state.db", "state.db-wal", "token", "wakeful.log"}
+    assert open_to_others == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from wakeful import files
 from wakeful.agent.live import ATTACHMENTS, Artefacts
 from wakeful.events import Attachment, Claim, Event
 
@@ -103,8 +105,8 @@ async def _kept(
     if artefacts is not None:
         data = await artefacts.read_artefact(attachment.artefact)
         folder = workspace / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await asyncio.to_thread(files.put, folder / name, data)
     what = f"{attachment.name}, {attachment.media_type}, {attachment.size} bytes"
     return f"[Attached: {what}, at /{FOLDER}/{name}]"
 

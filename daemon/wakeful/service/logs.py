@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -40,13 +42,20 @@ class Redacted(logging.Formatter):
         return "".join(traceback.format_exception(*ei, limit=-FRAMES)).rstrip()
 
 
+class _PrivateFile(RotatingFileHandler):
+    def _open(self) -> TextIOWrapper:
+        """For the daemon's user alone, each new one too."""
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        return TextIOWrapper(open(handle, "ab"), encoding=self.encoding, errors=self.errors)
+
+
 def start_logging(
     folder: Path, *, known: Callable[[], Iterable[str]] = tuple, level: int = logging.INFO
 ) -> Callable[[], None]:
     """Log to stderr and to `logs/wakeful.log` below the folder; returns what takes it back."""
     logs = folder / "logs"
     logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = RotatingFileHandler(
+    file = _PrivateFile(
         logs / "wakeful.log", maxBytes=FILE_BYTES, backupCount=FILES, encoding="utf-8", delay=True
     )
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr), file]

@@ -6,6 +6,7 @@ import os
 import resource
 from pathlib import Path
 
+from wakeful import files
 from wakeful.errors import WakefulError
 
 NEEDED = 128  # descriptors: listeners, store, log, workspace, and a few dozen requests
@@ -47,5 +48,5 @@ def private_folder(folder: Path) -> Path:
     private.chmod(0o700)
     ignore = private / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("*\n")
+        files.put(ignore, b"*\n")
     return private
