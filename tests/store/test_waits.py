@@ -46,6 +46,15 @@ async def test_the_first_answer_wins_and_the_same_click_twice_is_one(store: Stor
             await store.decide("w1", no, key=key)
 
 
+async def test_an_answer_that_comes_too_late_is_none(store: Store, clock: HandClock) -> None:
+    await parked(store, question(expires_at=clock.now() + 1000))
+    clock.move(1)
+    with pytest.raises(AlreadyDecided, match="expired"):
+        await store.decide("w1", YES, key="console/decision/1")
+    [expired] = await store.expire_waits(clock.now())
+    assert expired.decision is not None and expired.decision.verdict == "reject"
+
+
 @pytest.mark.parametrize(
     ("by", "approvers", "allowed"),
     [

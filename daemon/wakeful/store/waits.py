@@ -165,6 +165,8 @@ def _check(s: Session, row: Row, decision: Decision) -> None:
     if row["state"] != "open":
         by = f" by {row['decided_by']}" if row["decided_by"] else ""
         raise AlreadyDecided(f"this question is closed: it was {row['state']}{by}")
+    if row["expires_at"] is not None and row["expires_at"] <= s.now:
+        raise AlreadyDecided("this question has expired: nobody answered it in time")
     if row["args_digest"] and decision.digest != row["args_digest"]:
         raise Stale
     allowed = json.loads(row["approvers"]) or [s.scalar(REQUESTER, s=row["event_seq"])]
