@@ -41,8 +41,8 @@ async def test_C1_down_over_the_due_time_runs_late_once(world: World) -> None:
         assert await daemon.ledger("report") == [("2027-01-04T08:30:00Z", "silent")]
 
 
-async def test_C1_or_is_recorded_as_missed_when_the_rule_says_skip(world: World) -> None:
-    world.rules = [rule("report", cron=DAILY, catch_up="skip")]
+async def test_C1_or_is_recorded_and_told_as_missed_when_the_rule_says_skip(world: World) -> None:
+    world.rules = [rule("report", cron=DAILY, catch_up="skip", deliver="console:ops")]
     async with world.daemon() as daemon:
         await daemon.keeper.tick()
     world.hands.set("2027-01-04T08:31:00Z")
@@ -53,6 +53,11 @@ async def test_C1_or_is_recorded_as_missed_when_the_rule_says_skip(world: World)
         assert firing.state == "skipped"
         assert (firing.outcome or "").startswith("missed: due Mon 2027-01-04 08:30")
         assert await daemon.next_at("report") == "2027-01-05T08:30:00Z"
+        [told] = await daemon.store.take_replies(8)
+        assert (told.kind, told.address) == ("notice", "console:ops")
+        assert told.text.startswith("The schedule report was missed: due Mon 2027-01-04 08:30")
+        event = await daemon.store.view.event(told.event_seq) or {}
+        assert (event["state"], event["error"]) == ("silent", firing.outcome)
 
 
 async def test_C5_an_interval_goes_on_over_a_restart(world: World) -> None:

@@ -24,11 +24,12 @@ class Fire:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Do not fire; `reason` goes into the ledger."""
+    """Do not fire; `reason` goes into the ledger, and to people when nobody was awake."""
 
     due: int
     next_at: int | None
     reason: str
+    told: bool = False
 
 
 def decide(rule: Rule, seen: int, now: int, *, anchor: int) -> Fire | Skip:
@@ -38,7 +39,8 @@ def decide(rule: Rule, seen: int, now: int, *, anchor: int) -> Fire | Skip:
     due = max(seen, newest(rule, seen, now, anchor))
     then = first(rule, now, anchor)
     if rule.catch_up == "skip" and now - due > GRACE:
-        return Skip(seen, then, f"missed: {_late(rule, seen, due, now, anchor)}; catch_up: skip")
+        why = f"missed: {_late(rule, seen, due, now, anchor)}; catch_up: skip"
+        return Skip(seen, then, why, told=True)
     if due == seen:
         return Fire(due, then)
     until = local_time(due, rule.timezone)

@@ -102,10 +102,14 @@ class Handlers:
         await self._store.end_firing(rule.name, due, state, outcome, reply=reply)
 
     def report(self, rule: Rule, due: int, state: str, why: str) -> Outgoing | None:
-        """What is told of a run that went wrong, by the first alert route or where it delivers."""
+        """What is told of a run that went wrong."""
         time = local_time(due, rule.timezone)
         text = f"The schedule {rule.name} of {time} {_WORDS[state]}: {why}. It was not repeated."
         log.warning("%s", text, extra={"action": f"handler-{state}"})
+        return self.notice(rule, text)
+
+    def notice(self, rule: Rule, text: str) -> Outgoing | None:
+        """What people are told, by the first alert route or where the schedule delivers."""
         address = self.alerts[0] if self.alerts else rule.deliver
         if not address:
             return None

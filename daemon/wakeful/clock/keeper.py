@@ -147,13 +147,22 @@ class Timekeeper:
                     return
                 step = Skip(step.due, step.next_at, "skipped: the run before had not ended")
             if isinstance(step, Skip):
-                await self._skip(rule, step, seen)
+                await self._skip(rule, step, seen, now)
             else:
                 await self._fire(rule, step, seen, now)
             seen = step.next_at
 
-    async def _skip(self, rule: Rule, step: Skip, seen: int) -> None:
-        await self._store.skip_firing(rule.name, step.due, step.next_at, step.reason, seen=seen)
+    async def _skip(self, rule: Rule, step: Skip, seen: int, now: int) -> None:
+        notice = self.handlers.notice(rule, f"The schedule {rule.name} was {step.reason}.")
+        await self._store.skip_firing(
+            rule.name,
+            step.due,
+            step.next_at,
+            step.reason,
+            seen=seen,
+            event=firing_event(rule, step.due, now) if step.told and notice else None,
+            notice=notice,
+        )
         message = "schedule %s %s"
         log.warning(message, rule.name, step.reason, extra={"action": "firing-missed"})
 

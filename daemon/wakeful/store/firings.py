@@ -126,15 +126,41 @@ class Firings(Outbox):
         return await self._accept(lambda s: _fire(s, name, due_at, event, here), event)
 
     async def skip_firing(
-        self, name: str, due_at: int, next_at: int | None, outcome: str, *, seen: int | None = None
+        self,
+        name: str,
+        due_at: int,
+        next_at: int | None,
+        outcome: str,
+        *,
+        seen: int | None = None,
+        event: Event | None = None,
+        notice: Outgoing | None = None,
     ) -> bool:
-        """Record that a firing was missed on purpose, and go on; False when somebody else did."""
+        """Record that a firing was missed on purpose, and go on; False when somebody else did.
+
+        `event`: the one that never runs, if people are told of it by the notice.
+        """
 
         def operation(s: Session) -> bool:
             moved = _advance(s, name, due_at if seen is None else seen, next_at)
-            return moved and _add(s, name, due_at, "skipped", outcome)
+            added = moved and _add(s, name, due_at, "skipped", outcome)
+            if added and event is not None and notice is not None:
+                self._tell(s, name, due_at, event, outcome, notice)
+            return added
 
-        return await self.db.run(operation)
+        skipped = await self.db.run(operation, late=self.wake_mail)
+        if notice is not None:
+            self.wake_mail()
+        return skipped
+
+    def _tell(
+        self, s: Session, name: str, due_at: int, event: Event, why: str, notice: Outgoing
+    ) -> None:
+        accepted = put_event(s, event, "", state="skipped", text=why)
+        if not accepted.duplicate:
+            s.run(CLOSE, k=accepted.seq, to="skipped", why=why, now=s.now)
+            s.run(LINK, k=name, due=due_at, seq=accepted.seq)
+            self.put_reply(s, accepted.seq, accepted.thread_key, notice, hand=False)
 
     async def end_firing(
         self, name: str, due_at: int, state: str, outcome: str, *, reply: Outgoing | None = None
