@@ -85,6 +85,20 @@ def test_X12_nothing_leaves_the_workspace(
     assert not (tmp_path / "out.txt").exists()
 
 
+@pytest.mark.parametrize("name", ["/", ".", "", "/d/.."])
+def test_the_workspace_itself_is_neither_written_nor_deleted(
+    tmp_path: Path, agent: list[tuple[str, str]], name: str
+) -> None:
+    space = Workspace(tmp_path / "w")
+    touched = tmp_path.stat().st_mtime_ns
+    assert space.write(name, "x").error
+    assert space.delete(name).error
+    assert (tmp_path / "w").is_dir()
+    assert tmp_path.stat().st_mtime_ns == touched  # not even a draft beside it
+    assert space.write("/d/a.txt", "x").error is None
+    assert "is a folder" in str(space.write("/d", "x").error)
+
+
 def test_D19_readers_see_the_old_text_or_the_new_one(
     tmp_path: Path, agent: list[tuple[str, str]]
 ) -> None:

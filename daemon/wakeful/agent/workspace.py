@@ -106,6 +106,8 @@ class Workspace(FilesystemBackend):
 
     def delete(self, file_path: str) -> DeleteResult:
         def work() -> DeleteResult:
+            if self._resolve_path(file_path) == self.cwd:
+                return DeleteResult(error="Error: the workspace itself cannot be deleted")
             for inside in self._files_below(file_path):
                 if fault := self._conflict(inside, self._digest(inside) or ""):
                     return DeleteResult(error=fault)
@@ -164,6 +166,8 @@ class Workspace(FilesystemBackend):
         if len(data) > MAX_FILE:
             return WriteResult(error=f"Error: '{file_path}' would be larger than {MAX_FILE} bytes")
         path = self._resolve_path(file_path)
+        if path.is_dir():
+            return WriteResult(error=f"Error: '{file_path}' is a folder; name a file in it")
         path.parent.mkdir(parents=True, exist_ok=True)
         files.put(path, data)
         return None
