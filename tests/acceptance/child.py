@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.acceptance.points import arm
 from wakeful.cli import main
@@ -17,6 +19,32 @@ def shift_clock(seconds: int) -> None:
 
     right = SystemClock.now
     SystemClock.now = lambda self: right(self) + seconds * 1000  # type: ignore[method-assign]
+
+
+def merge_waiting() -> None:
+    """Let every claim take along what waits behind it, as a burst that is coalesced will."""
+    from wakeful.events import Claim
+    from wakeful.store import Store
+    from wakeful.store.query import Session
+
+    plain = Store.claim
+
+    async def one(store: Store, claim: Claim) -> Claim:
+        def behind(s: Session) -> list[int]:
+            query = "SELECT seq FROM inbox WHERE thread_key = ? AND state = 'queued' AND seq > ?"
+            rows = s.raw.execute(query, (claim.thread_key, claim.seq)).fetchall()
+            return [int(row[0]) for row in rows]
+
+        waiting = await store.db.run(behind)
+        joined = await store.merge(claim, waiting) if waiting else ()
+        return replace(claim, merged=(*claim.merged, *joined))
+
+    async def claim(store: Store, limit: int) -> Any:
+        claims = await plain(store, limit)
+        claims[:] = [await one(store, claim) for claim in claims]
+        return claims
+
+    setattr(Store, "claim", claim)  # noqa: B010
 
 
 def arm_later(file: Path) -> None:
@@ -35,6 +63,8 @@ def arm_later(file: Path) -> None:
 if __name__ == "__main__":
     if point := os.environ.get("WAKEFUL_TEST_CRASH_AT"):
         arm(point)
+    if os.environ.get("WAKEFUL_TEST_MERGE"):
+        merge_waiting()
     arm_later(Path(os.environ["WAKEFUL_TEST_ARM"]))
     if shift := os.environ.get("WAKEFUL_TEST_CLOCK"):
         shift_clock(int(shift))

@@ -62,7 +62,7 @@ async def refund(number: int) -> str:
     return await _effect(f"refund {number}")
 
 
-@tool(effect="once")
+@tool(effect="repeat")
 async def poison(number: int) -> str:
     """Kill the whole daemon, as a faulty native library would.
 
