@@ -1,12 +1,10 @@
-"""Ten thousand turns and five thousand threads: the file stays small, and nothing gets slower."""
+"""Ten thousand turns: the file stays small, and what still counts stays in it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 from tests.store.conftest import HandClock, answer, event, question
 from wakeful.events import Claim, Decision, Done, Parked, Receipt
@@ -14,7 +12,6 @@ from wakeful.store import RetentionPolicy, Session, Store, open_store
 
 DAY = 86_400  # seconds
 DAYS, LANES, ROUNDS = 20, 50, 10  # so 500 turns a day
-THREADS = 5_000
 POLICY = RetentionPolicy(payloads=1, identities=3, sent=1, effects=1, messages=3, steps=1)
 ROOM = 1.15
 
@@ -100,17 +97,3 @@ def _kept(s: Session) -> dict[str, int]:
         """
     )
     return {row[0]: row[1] for row in rows}
-
-
-async def test_P6_the_five_thousandth_thread_is_served_as_fast_as_the_first(
-    sqlite_url: str, clock: HandClock
-) -> None:
-    took: list[float] = []
-    async with open_store(sqlite_url, clock=clock, owner="test") as store:
-        for start in range(0, THREADS, LANES):
-            began = perf_counter()
-            await turns(store, [(f"p6/{n}", f"console/{n}") for n in range(start, start + LANES)])
-            took.append(perf_counter() - began)
-        assert len(await store.view.threads(limit=THREADS)) == THREADS
-    early, late = median(took[1:21]), median(took[-20:])
-    assert late <= 2 * early, (early, late)
