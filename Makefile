@@ -48,7 +48,7 @@ bench: $(VENV)/.dev  ## the benchmarks, as ratios within one run
 	$(BIN)/python -m benchmarks
 
 soak: $(VENV)/.dev services  ## the kill matrix with all its kills
-	WAKEFUL_KILLS=200 $(BIN)/python -m pytest tests/acceptance --timeout 3600 $(PYTEST_ARGS)
+	WAKEFUL_KILLS=200 WAKEFUL_SESSIONS=10000 $(BIN)/python -m pytest tests/acceptance --timeout 3600 $(PYTEST_ARGS)
 
 walkthrough: $(VENV)/.dev  ## what the README says, in a fresh clone and a fresh environment
 	$(BIN)/python -m pytest -m fresh --fresh $(PYTEST_ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from pathlib import Path
@@ -11,6 +12,7 @@ from tests.acceptance.daemon import Daemon, free_port
 from tests.acceptance.stage import Stage
 
 STOPPED_WITHIN = 30.0  # seconds
+TIMES = max(4, int(os.environ.get("WAKEFUL_KILLS", "0")) // 10)  # 20 in `make soak`
 UNAVAILABLE = 5  # exit code: it runs where it must not
 
 
@@ -62,7 +64,7 @@ def test_D11_terminated_under_load_many_times_the_store_stays_whole(tmp_path: Pa
         stage.daemon.start()
         stage.start_load(seed=11, console=False)
         pause = threading.Event()
-        for _ in range(4):
+        for _ in range(TIMES):
             pause.wait(1.0)
             assert stage.daemon.terminate() == 0
             stage.daemon.start()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import CheckpointTuple
 
-LIMIT = 10_000_000  # characters of all threads together
+LIMIT = 8_000_000  # characters of all threads together
 MESSAGE = 2_500  # what a message weighs beside its text
 
 
