@@ -67,6 +67,15 @@ class Unknown(WakefulError):
     """There is no such thing."""
 
 
+class PortTaken(WakefulError):
+    """The port is taken; stop what listens there, or choose another one with [server] bind."""
+
+    def __init__(self, bind: str) -> None:
+        super().__init__(
+            f"{bind} is taken by another program; stop it, or choose another [server] bind"
+        )
+
+
 class StoreBusy(WakefulError):
     """Another daemon holds this agent's store; stop it first, or use another folder."""
 

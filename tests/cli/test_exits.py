@@ -12,6 +12,7 @@ from wakeful.cli import exits
 from wakeful.errors import (
     AlreadyDecided,
     FolderFaulty,
+    PortTaken,
     Refused,
     Stale,
     StoreBusy,
@@ -26,6 +27,7 @@ from wakeful.errors import (
         (FolderFaulty(), exits.FOLDER),
         (Unknown(), exits.UNKNOWN),
         (StoreBusy(), exits.UNAVAILABLE),
+        (PortTaken("127.0.0.1:7777"), exits.UNAVAILABLE),
         (Stale(), exits.CONFLICT),
         (AlreadyDecided(), exits.CONFLICT),
         (StoreFull(), exits.STORE),

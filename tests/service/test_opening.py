@@ -16,9 +16,8 @@ import httpx
 import pytest
 
 from tests.service.fakes import until
-from wakeful.errors import FolderFaulty, StoreBusy
+from wakeful.errors import FolderFaulty, PortTaken, StoreBusy
 from wakeful.service import Service, open_service
-from wakeful.web import PortTaken
 
 SECRET = "a-secret-of-the-hook"
 BROKEN = """\

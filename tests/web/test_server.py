@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 from tests.web.conftest import TOKEN, Site
-from wakeful.errors import Refused
+from wakeful.errors import PortTaken, Refused
 from wakeful.events import Accepted, Event
-from wakeful.web import PortTaken, Server, is_loopback, parse_bind, serve
+from wakeful.web import Server, is_loopback, parse_bind, serve
 from wakeful.web.server import open_socket
 
 SOON = 10.0  # seconds; a busy machine

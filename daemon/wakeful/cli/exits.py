@@ -37,6 +37,7 @@ _CODES: tuple[tuple[type[errors.WakefulError], int], ...] = (
     (errors.SecretMissing, FOLDER),
     (errors.Unknown, UNKNOWN),
     (errors.StoreBusy, UNAVAILABLE),
+    (errors.PortTaken, UNAVAILABLE),
     (errors.AlreadyDecided, CONFLICT),
     (errors.Stale, CONFLICT),
     (errors.NotAllowed, CONFLICT),

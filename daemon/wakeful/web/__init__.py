@@ -19,13 +19,12 @@ from wakeful.web.auth import Auth, read_token
 from wakeful.web.mounts import Mounts
 from wakeful.web.operations import Operations
 from wakeful.web.pulse import Pulse
-from wakeful.web.server import PortTaken, Server, is_loopback, parse_bind, serve
+from wakeful.web.server import Server, is_loopback, parse_bind, serve
 
 __all__ = [
     "Auth",
     "Mounts",
     "Operations",
-    "PortTaken",
     "Pulse",
     "Server",
     "build_app",

@@ -15,7 +15,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from wakeful.errors import Refused, WakefulError
+from wakeful.errors import PortTaken, Refused
 from wakeful.web.app import App
 
 HEADER_SECONDS = (
@@ -31,15 +31,6 @@ SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-type: application/json\r\nconnection: close\r\n"
     b"content-length: %d\r\n\r\n%b" % (len(LATE), LATE)
 )
-
-
-class PortTaken(WakefulError):
-    """The port is taken; stop what listens there, or choose another one with [server] bind."""
-
-    def __init__(self, bind: str) -> None:
-        super().__init__(
-            f"{bind} is taken by another program; stop it, or choose another [server] bind"
-        )
 
 
 class PatientProtocol(H11Protocol):
