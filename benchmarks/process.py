@@ -25,6 +25,12 @@ def cpu_ms(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) * TICK
 
 
+def written_bytes(pid: int) -> int:
+    """What a process has written to files so far; sockets do not count."""
+    rows = Path(f"/proc/{pid}/io").read_text().splitlines()
+    return next(int(row.split()[1]) for row in rows if row.startswith("wchar:"))
+
+
 @contextmanager
 def python(*arguments: str, env: dict[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """A Python process that ends with the block; its first line of output is its port."""
