@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.store.conftest import HandClock, answer, event, question
-from wakeful.errors import AlreadyDecided, NotAllowed, Stale, Unknown
+from wakeful.errors import AlreadyDecided, NotAllowed, Refused, Stale, Unknown
 from wakeful.events import Decision, Done, Parked, WaitRequest
 from wakeful.store import Store
 
@@ -44,6 +44,37 @@ async def test_the_first_answer_wins_and_the_same_click_twice_is_one(store: Stor
     for key in ("console/decision/1", "console/decision/2"):
         with pytest.raises(AlreadyDecided, match="decided by console:operator"):
             await store.decide("w1", no, key=key)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ({"order": "A-1", "amount": 1, "to": "me"}, "there is no argument 'to'"),
+        ({"order": "A-1"}, "'amount' is missing"),
+        ({"order": "A-1", "amount": "many"}, "'amount' must be of the type integer"),
+        ({"order": "A-1", "amount": True}, "'amount' must be of the type integer"),
+    ],
+)
+async def test_A13_changed_arguments_that_do_not_fit_leave_the_question_open(
+    store: Store, args: dict[str, Any], says: str
+) -> None:
+    kinds = {"order": {"type": "string"}, "amount": {"type": "integer"}}
+    await parked(store, question(schema={"properties": kinds, "required": ["order", "amount"]}))
+    edit = Decision(verdict="edit", by="console:operator", digest="d1", args=args)
+    with pytest.raises(Refused, match=says):
+        await store.decide("w1", edit, key="console/decision/1")
+    assert [wait.state for wait in await store.view.waits()] == ["open"]
+    fits = Decision(
+        verdict="edit", by="console:operator", digest="d1", args={"order": "A-1", "amount": 2}
+    )
+    assert (await store.decide("w1", fits, key="console/decision/1")).state == "decided"
+
+
+async def test_an_approval_takes_no_answer_of_another_kind(store: Store) -> None:
+    await parked(store)
+    words = Decision(verdict="answer", by="console:operator", digest="d1", text="yes!")
+    with pytest.raises(Refused, match="takes approve or edit or reject, not answer"):
+        await store.decide("w1", words, key="console/decision/1")
 
 
 async def test_an_answer_that_comes_too_late_is_none(store: Store, clock: HandClock) -> None:

@@ -8,15 +8,17 @@ from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.elements import literal_column
 
-from wakeful.errors import AlreadyDecided, NotAllowed, Stale, Unknown
+from wakeful.errors import AlreadyDecided, NotAllowed, Refused, Stale, Unknown
 from wakeful.events import Decision, Event, Outgoing, Wait, WaitRequest
 from wakeful.store import schema
 from wakeful.store.asking import ask
 from wakeful.store.codec import (
     decision_json,
+    request_from,
     to_json,
     wait_from,
 )
+from wakeful.store.fits import misfit
 from wakeful.store.inbox import NAMED, put_event
 from wakeful.store.outbox import Outbox
 from wakeful.store.query import Query, Row, Session
@@ -172,6 +174,8 @@ def _check(s: Session, row: Row, decision: Decision) -> None:
     allowed = json.loads(row["approvers"]) or [s.scalar(REQUESTER, s=row["event_seq"])]
     if decision.by != OPERATOR and decision.by not in allowed:
         raise NotAllowed(f"{decision.by} may not decide this; {' or '.join(allowed)} may")
+    if wrong := misfit(request_from(row["request"]), decision):
+        raise Refused(wrong)
 
 
 def _settle(s: Session, row: Row, decision: Decision) -> None:
