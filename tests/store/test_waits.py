@@ -55,7 +55,7 @@ async def test_the_first_answer_wins_and_the_same_click_twice_is_one(store: Stor
         ({"order": "A-1", "amount": True}, "'amount' must be of the type integer"),
     ],
 )
-async def test_A13_changed_arguments_that_do_not_fit_leave_the_question_open(
+async def test_changed_arguments_that_do_not_fit_leave_the_question_open(
     store: Store, args: dict[str, Any], says: str
 ) -> None:
     kinds = {"order": {"type": "string"}, "amount": {"type": "integer"}}
