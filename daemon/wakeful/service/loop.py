@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar, copy_context
 from time import perf_counter
-from typing import Any, TypeVarTuple, Unpack
+from typing import Any, TypeVarTuple
 
 Ts = TypeVarTuple("Ts")
 
@@ -46,8 +46,8 @@ class Loop(asyncio.SelectorEventLoop):
 
     def call_soon(
         self,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.Handle:
         behind = BACKGROUND.get() if context is None else context.get(BACKGROUND, False)
