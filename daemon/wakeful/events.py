@@ -220,6 +220,7 @@ class Claim:
     undelivered: tuple[
         str, ...
     ] = ()  # replies of this thread that became dead and were not told yet
+    stopped: bool = False  # somebody wants it to end instead of running
 
     @property
     def thread_key(self) -> str:

@@ -311,7 +311,7 @@ async def test_a_stopped_run_ends_with_a_notice_and_is_repaired(
     seq = (await store.accept(event("long"))).seq
     async with at_work(store, agent, clock) as worker:
         await agent.working.wait()
-        assert worker.stop(seq)
+        assert await worker.stop(seq)
         await ended(store, seq)
     assert agent.repaired == [(seq, "Stopped by the user.")]
     assert await replies(store) == [(seq, "notice")]
@@ -321,11 +321,21 @@ async def test_an_event_stopped_before_it_ran_never_runs(store: Store, clock: Ha
     agent = Script()
     async with at_work(store, agent, clock) as worker:
         seq = (await store.accept(event("x", not_before=clock.now() + 1000))).seq
-        assert not worker.stop(seq)
-        clock.move(2)
-        worker.wake()
+        assert await worker.stop(seq)
         await ended(store, seq)
+        assert not await worker.stop(seq)
     assert agent.ran == [] and await replies(store) == [(seq, "notice")]
+
+
+async def test_a_stop_is_not_forgotten_by_a_restart(store: Store, clock: HandClock) -> None:
+    agent = Script()
+    seq = (await store.accept(event("x"))).seq
+    await store.claim(1)  # by a daemon that is told to stop it, and dies
+    assert await Worker(store, agent, clock).stop(seq)
+    async with at_work(store, agent, clock):
+        await ended(store, seq)
+    assert agent.ran == [] and agent.repaired == [(seq, "Stopped by the user.")]
+    assert await replies(store) == [(seq, "notice")]
 
 
 async def test_a_late_event_waits_for_its_moment(store: Store, clock: HandClock) -> None:

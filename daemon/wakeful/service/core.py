@@ -13,8 +13,7 @@ from typing import Any
 from wakeful.clock import Timekeeper
 from wakeful.config import Settings
 from wakeful.courier import Courier
-from wakeful.errors import AlreadyDecided, Stale, Unknown
-from wakeful.events import Decision, Fault
+from wakeful.events import Fault
 from wakeful.host import Clock, Host
 from wakeful.plugs import ChannelPlug, Snapshot
 from wakeful.plugs.schedules import unread
@@ -23,7 +22,7 @@ from wakeful.service.artefacts import Artefacts
 from wakeful.service.channels import Channels
 from wakeful.service.host import Desk, PlugHost
 from wakeful.service.machine import files_left
-from wakeful.service.updates import ENDED, Updates
+from wakeful.service.updates import Updates
 from wakeful.service.view import LiveView
 from wakeful.store import RetentionPolicy, Store
 from wakeful.web import Mounts
@@ -32,7 +31,6 @@ from wakeful.worker import Limits, Worker
 log = logging.getLogger(__name__)
 
 RESTART = ("server", "store", "secrets")  # settings that are read once
-OPERATOR = "console:operator"
 HEALTH_SECONDS = 5.0  # that the store may take for a probe
 OPEN_FILES_SPARE = 16  # descriptors below which the daemon is not well
 
@@ -115,12 +113,7 @@ class Core:
 
     async def stop(self, seq: int) -> bool:
         """Stop an event, running or not; False when it has ended already."""
-        row = await self.view.event(seq)
-        if row is None or row["state"] in ENDED or self.worker is None:
-            return False
-        if not self.worker.stop(seq):
-            await self._close_waits(seq)
-        return True
+        return await (self.worker or self.store).stop(seq)
 
     async def tidy(self) -> dict[str, int]:
         """Apply `[retention]`: rows first, then the files that nothing names any more."""
@@ -130,19 +123,6 @@ class Core:
         counts = dict(await self.store.retain(RetentionPolicy(**kept), self.clock.now()))
         days = self._desk.artefacts.forget(retention.artefacts, now=self.clock.now())
         return {**counts, "artefacts": await days}
-
-    async def _close_waits(self, seq: int) -> None:
-        """What waits for people goes on, to end at once."""
-        for wait in await self.view.waits():
-            if wait.event_seq != seq:
-                continue
-            no = Decision(
-                verdict="reject", by=OPERATOR, digest=wait.request.digest, reason="stopped"
-            )
-            try:
-                await self.host("console").decide(wait.request.id, no)
-            except (AlreadyDecided, Stale, Unknown) as error:
-                log.info("A wait was closed meanwhile: %s", error, extra={"action": "wait_gone"})
 
     async def facts(self) -> dict[str, Any]:
         """What only the running daemon knows, for `status`."""

@@ -10,10 +10,12 @@ from wakeful.store.memory import ArtefactRow, MemoryRow
 from wakeful.store.query import Query, Session
 from wakeful.store.retention import RetentionPolicy
 from wakeful.store.schedules import ScheduleRow
+from wakeful.store.stopping import STOPPED
 from wakeful.store.store import Store, open_reader, open_store
 from wakeful.store.view import Views
 
 __all__ = [
+    "STOPPED",
     "ArtefactRow",
     "Claims",
     "EffectRow",

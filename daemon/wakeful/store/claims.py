@@ -246,6 +246,7 @@ def _claimed(s: Session, row: Row, deadline: float) -> Claim:
         untrusted=untrusted is not None,
         seed=seed,
         undelivered=undelivered,
+        stopped=head["error"] is not None,
     )
 
 

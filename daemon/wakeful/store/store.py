@@ -27,6 +27,7 @@ from wakeful.store.places import refuse_foreign
 from wakeful.store.reading import Reading
 from wakeful.store.retention import Retaining
 from wakeful.store.schedules import Schedules
+from wakeful.store.stopping import Stopping
 from wakeful.store.view import Views
 from wakeful.store.waits import Waits
 
@@ -35,7 +36,9 @@ LEASE = 30.0  # seconds
 log = logging.getLogger(__name__)
 
 
-class Store(Inbox, Claiming, Outcomes, Waits, Effects, Schedules, Cursors, Memory, Retaining):
+class Store(
+    Inbox, Claiming, Outcomes, Waits, Stopping, Effects, Schedules, Cursors, Memory, Retaining
+):
     """Everything that the daemon keeps. Each method returns after COMMIT; `view` only looks."""
 
     def __init__(

@@ -79,7 +79,7 @@ class Worker:
         self._starved = False  # there may be work, and there was no room for it
         self.running: dict[int, Running] = {}
         self.alive = False
-        self._to_stop: set[int] = set()  # events to stop once they are claimed
+        self._to_stop: set[int] = set()  # events that were being claimed when they were stopped
         self._refusals = 0  # of the store, in a row
 
     @property
@@ -95,14 +95,19 @@ class Worker:
         """Something may be ready: look now."""
         self._bell.set()
 
-    def stop(self, seq: int) -> bool:
-        """End one event at its next safe point, or as soon as it is claimed; True when it runs."""
+    async def stop(self, seq: int) -> bool:
+        """End one event at its next safe point, or when it is claimed; False: it has ended.
+
+        The store knows first, so that a restart in between changes nothing about it.
+        """
+        if not await self._store.stop(seq):
+            return False
         running = self.running.get(seq)
         if running is None:
             self._to_stop.add(seq)
-            return False
-        running.ask("stop")
-        asyncio.get_running_loop().call_later(STOP_GRACE, running.cancel, "stop")
+        else:
+            running.ask("stop")
+            asyncio.get_running_loop().call_later(STOP_GRACE, running.cancel, "stop")
         return True
 
     async def run(self) -> None:
@@ -184,9 +189,9 @@ class Worker:
 
     def _start(self, claim: Claim) -> None:
         running = Running(claim)
-        if claim.seq in self._to_stop:
-            self._to_stop.discard(claim.seq)
+        if claim.stopped or claim.seq in self._to_stop:
             running.ask("stop")
+        self._to_stop.discard(claim.seq)
         self.running[claim.seq] = running
         self.breaker.started(claim.seq)
         running.task = self._spawn(self._one(running), name=f"event-{claim.seq}")

@@ -13,7 +13,7 @@ from wakeful.errors import Drained, LeaseLost, StoreBroken
 from wakeful.events import Claim, Done, Failed, Outcome, Parked, Update
 from wakeful.host import Clock
 from wakeful.redact import everywhere, redact
-from wakeful.store import Store
+from wakeful.store import STOPPED, Store
 from wakeful.worker import notices
 from wakeful.worker.agent import CRASHES, Agent, Emit, Limits
 from wakeful.worker.breaker import Breaker
@@ -219,7 +219,7 @@ class Runner:
         if running.reason == "stop":
             await self._repair(claim, "Stopped by the user.")
             said = notices.notice(claim, notices.stopped(), ())
-            done = Done(replies=(said,) if said else (), silent="stopped by the user")
+            done = Done(replies=(said,) if said else (), silent=STOPPED)
             await self._finish(claim, done)
         elif running.reason != "lost":
             await self._write(lambda: self._store.release(claim))
