@@ -53,10 +53,13 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
 
 def hide(text: str, known: Iterable[str]) -> str:
     """The text without known secrets; what merely looks like a token may be meant, and stays."""
-    values = frozenset(value for value in known if len(value) >= SHORTEST_HIDDEN)
-    if not values or not any(each in text for each in _plain(values)):
+    if len(text) < SHORTEST_HIDDEN:
         return text
-    return _known(values).sub(MARK, text)
+    wanted, pattern = _wanted(frozenset(known))
+    for each in wanted:
+        if each in text:
+            return pattern.sub(MARK, text)
+    return text
 
 
 def everywhere(value: Any, clean: Callable[[str], str]) -> Any:
@@ -87,14 +90,14 @@ def _known(values: frozenset[str]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=32)
-def _plain(values: frozenset[str]) -> tuple[str, ...]:
-    """What to look for: searching a text for some words is far cheaper than for a pattern."""
-    shortest_first = reversed(_all_spellings(values))
+def _wanted(known: frozenset[str]) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """What to look for, and how to take it out: looking for some words is far cheaper."""
+    values = frozenset(value for value in known if len(value) >= SHORTEST_HIDDEN)
     wanted: list[str] = []
-    for each in shortest_first:
+    for each in reversed(_all_spellings(values)):  # the shortest first
         if not any(other in each for other in wanted):
             wanted.append(each)
-    return tuple(wanted)
+    return tuple(wanted), _known(values)
 
 
 def _all_spellings(values: frozenset[str]) -> list[str]:
