@@ -82,8 +82,6 @@ async def test_an_answer_that_comes_too_late_is_none(store: Store, clock: HandCl
     clock.move(1)
     with pytest.raises(AlreadyDecided, match="expired"):
         await store.decide("w1", YES, key="console/decision/1")
-    [expired] = await store.expire_waits(clock.now())
-    assert expired.decision is not None and expired.decision.verdict == "reject"
 
 
 @pytest.mark.parametrize(
@@ -147,13 +145,23 @@ async def test_a_wait_without_an_address_is_for_the_page(store: Store) -> None:
 
 async def test_nobody_answered_in_time(store: Store, clock: HandClock) -> None:
     await parked(store, question(expires_at=clock.now() + 1000))
-    assert await store.expire_waits(clock.now()) == []
+    none = await store.claim(1)
+    assert none == [] and none.next_due == await store.next_due() == clock.now() + 1000
     clock.move(1)
-    [expired] = await store.expire_waits(clock.now())
-    assert expired.decision is not None
-    assert expired.decision.reason == "nobody answered in time"
     [claim] = await store.claim(1)
     assert claim.decisions["w1"].verdict == "reject"
+    assert claim.decisions["w1"].reason == "nobody answered in time"
+
+
+async def test_a_question_that_will_expire_wakes_the_worker(store: Store, clock: HandClock) -> None:
+    await store.accept(event("1"))
+    [claim] = await store.claim(1)
+    assert await store.claim(1) == []  # from here on nothing is looked at until something wakes us
+    store.work.clear()
+    await store.park(claim, Parked(waits=(question(expires_at=clock.now() + 1000),)))
+    assert store.work.is_set()
+    clock.move(2)
+    assert [one.seq for one in await store.claim(1)] == [claim.seq]
 
 
 async def test_an_event_that_ends_leaves_no_open_question(store: Store) -> None:

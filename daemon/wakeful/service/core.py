@@ -118,7 +118,6 @@ class Core:
     async def tidy(self) -> dict[str, int]:
         """Apply `[retention]`: rows first, then the files that nothing names any more."""
         retention = self.settings.retention
-        await self.store.expire_waits(self.clock.now())
         kept = retention.model_dump(exclude={"artefacts"})
         counts = dict(await self.store.retain(RetentionPolicy(**kept), self.clock.now()))
         days = self._desk.artefacts.forget(retention.artefacts, now=self.clock.now())

@@ -12,6 +12,7 @@ from wakeful.store.codec import decision_from, event_from
 from wakeful.store.notes import notes_for
 from wakeful.store.part import Part
 from wakeful.store.query import Query, Row, Session
+from wakeful.store.waits import NEXT_EXPIRY, expire_due
 from wakeful.store.words import const, num, txt
 
 inbox, thread, wait, outbox = schema.inbox, schema.thread, schema.wait, schema.outbox
@@ -150,13 +151,14 @@ class Claiming(Part):
         self.wake_work()
 
     def _claim(self, s: Session, limit: int, deadline: float) -> Claims:
+        expiry = expire_due(s)
         rows = s.changes(
             CLAIM, now=s.now, free=limit, owner=self.owner, until=s.lease_now() + self.lease
         )
         claims = Claims(_claimed(s, row, deadline) for row in rows)
         claims.sort(key=lambda claim: claim.seq)
         if len(claims) < limit:
-            claims.next_due = s.scalar(NEXT_DUE)
+            claims.next_due = _earlier(s.scalar(NEXT_DUE), expiry)
         return claims
 
     async def next_due(self) -> int | None:
@@ -167,8 +169,7 @@ class Claiming(Part):
         def look(s: Session) -> int | None:
             if s.one(READY_NOW, now=s.now):
                 return s.now
-            due: int | None = s.scalar(NEXT_DUE)
-            return due
+            return _earlier(s.scalar(NEXT_DUE), s.scalar(NEXT_EXPIRY))
 
         return await self.db.run(look, durable=False)
 
@@ -217,6 +218,10 @@ UNCLAIM = Query(
         lease_until=None,
     )
 )
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    return min((moment for moment in (one, other) if moment is not None), default=None)
 
 
 def _claimed(s: Session, row: Row, deadline: float) -> Claim:

@@ -156,7 +156,8 @@ class Outcomes(Outbox):
             pending = {request.id for request in parked.waits} - set(parked.applied)
             ready = still_decided(s, claim, pending)
             _keep(s, claim, "ready" if ready else "parked", fingerprint=parked.fingerprint)
-            return replies, ready
+            expires = any(request.expires_at is not None for request in parked.waits)
+            return replies, ready or expires
 
         await self._end(claim, end)
 

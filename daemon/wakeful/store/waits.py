@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.elements import literal_column
 
@@ -51,6 +51,10 @@ UNPARK = Query(
     .values(state=const("ready"), ready_at=literal_column("0"))
 )
 
+# The first moment at which a question expires.
+NEXT_EXPIRY = Query(
+    select(func.min(_w.expires_at)).where(_w.state == const("open"), _w.expires_at.is_not(None))
+)
 EXPIRED = Query(
     select(wait)
     .where(_w.state == const("open"), _w.expires_at.is_not(None), _w.expires_at <= num("now"))
@@ -95,17 +99,6 @@ class Waits(Outbox):
 
         return await self.db.run(find, durable=False)
 
-    async def expire_waits(self, now: int) -> list[Wait]:
-        """Close what nobody answered in time; the run goes on and is told so."""
-
-        def expire(s: Session) -> list[Wait]:
-            return [_expire(s, row) for row in s.all(EXPIRED, now=now)]
-
-        expired = await self.db.run(expire)
-        if expired:
-            self.wake_work()
-        return expired
-
     async def hold(
         self, outgoing: Outgoing, request: WaitRequest, *, event_seq: int, thread_key: str
     ) -> bool:
@@ -119,11 +112,27 @@ class Waits(Outbox):
             ask(s, request, thread_key=thread_key, event_seq=event_seq, outbox_id=reply.id)
             return True
 
-        return await self.db.run(put, lane=thread_key)
+        held = await self.db.run(put, lane=thread_key)
+        self.wake_work()  # it may expire
+        return held
 
     async def audit(self, principal: str, action: str, subject: str, detail: str = "") -> None:
         """Record who did what."""
         await self.db.run(lambda s: put_audit(s, principal, action, subject, detail))
+
+
+def expire_due(s: Session) -> int | None:
+    """Close what nobody answered in time, so that its run goes on and is told; says what is next.
+
+    Done with every claim: a question expires when it says so, and costs one look while it waits.
+    """
+    due: int | None = s.scalar(NEXT_EXPIRY)
+    if due is None or due > s.now:
+        return due
+    for row in s.all(EXPIRED, now=s.now):
+        _expire(s, row)
+    later: int | None = s.scalar(NEXT_EXPIRY)
+    return later
 
 
 def put_audit(s: Session, principal: str, action: str, subject: str, detail: str) -> None:
@@ -205,7 +214,7 @@ def _settle(s: Session, row: Row, decision: Decision) -> None:
     )
 
 
-def _expire(s: Session, row: Row) -> Wait:
+def _expire(s: Session, row: Row) -> None:
     verdict: Decision = Decision(
         verdict="reject",
         by="",
@@ -214,7 +223,6 @@ def _expire(s: Session, row: Row) -> Wait:
     )
     s.one(LOCK, k=row["thread_key"])
     _settle(s, row, verdict)
-    return wait_from(s.one(FIND, w=row["wait_id"]))
 
 
 def _as_text(decision: Decision) -> str:
