@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any, Protocol
 
 from wakeful.backoff import Backoff
 from wakeful.errors import StoreBroken
@@ -24,6 +25,14 @@ SHORTEST = 0.001  # seconds; a due moment is never waited for in a busy loop
 STOP_GRACE = 10.0  # seconds that a stopped run may take to reach a safe point
 WRITE_GRACE = 5.0  # seconds for the last writes after a drain's deadline
 TROUBLE = Backoff(first=1.0, cap=30.0)  # seconds between claims while the store refuses
+
+
+class Spawn(Protocol):
+    """How a run becomes a task."""
+
+    def __call__(
+        self, work: Coroutine[Any, Any, None], /, *, name: str | None = None
+    ) -> asyncio.Task[None]: ...
 
 
 def _nobody(claim: Claim) -> Emit | None:
@@ -52,7 +61,7 @@ class Worker:
         breaker: Breaker | None = None,
         watch: Callable[[Claim], Emit | None] = _nobody,
         publish: Emit = _unheard,
-        spawn: Callable[..., asyncio.Task[None]] = asyncio.create_task,
+        spawn: Spawn = asyncio.create_task,
         lease: float = 30.0,
         retry: Backoff = RETRY,
         hide: Callable[[str], str] = str,
