@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
 from deepagents.middleware.summarization import SummarizationMiddleware as _SummarizationMiddleware
 from langchain.agents.middleware import SummarizationMiddleware as Helper
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage, MessageLikeRepresentation
+from langchain_core.messages import AIMessage, AnyMessage, MessageLikeRepresentation
+from langchain_core.runnables import RunnableConfig
+from langgraph.constants import TAG_NOSTREAM
 
 from wakeful.agent.current import current
+from wakeful.agent.failures import Kind, flaw, kind_of
+from wakeful.agent.hiding import hidden
 from wakeful.events import Step
 
+log = logging.getLogger(__name__)
+
+TRIES = 2  # at one summary; then the thread goes on without one
+PATIENCE = 120.0  # seconds for one of them
+# Not a fault of this summary: the answer could not be had either, so the event waits or ends.
+NOT_OURS: frozenset[Kind] = frozenset({"rate-limit", "outage", "auth", "quota", "setup"})
+WITHOUT = (
+    "There is no summary: it was tried, and {why}. {count} earlier messages are not shown here. "
+    "Say that you do not have them in mind when it matters, and read the history if you need it."
+)
+UNSEEN: RunnableConfig = {  # nobody who watches the run sees a summary being written
+    "metadata": {"lc_source": "summarization"},
+    "tags": [TAG_NOSTREAM],
+}
 CHARS_PER_TOKEN = 4
 MEDIA_TOKENS = 1_500  # what an image or a page costs, roughly
 MESSAGE_TOKENS = 4  # role and separators
@@ -41,25 +62,61 @@ class SummarizationMiddleware(_SummarizationMiddleware):
             trim_tokens_to_summarize=None,
             truncate_args_settings=ARGUMENTS,  # type: ignore[arg-type]
         )
+        self._longest = max(int(limit * KEPT_SHARE), 1)  # tokens of a summary
         self._by_number = Helper(model=model, keep=("messages", KEPT_MESSAGES), token_counter=count)
 
     async def _acreate_summary(self, messages_to_summarize: list[AnyMessage]) -> str:
+        """A summary that is whole, or a note that there is none: a thread never gets stuck here."""
+        prompt, why = self._by_number._format_summary_prompt(messages_to_summarize), ""
+        for _ in range(TRIES):
+            try:
+                said = await self._write(prompt, len(messages_to_summarize))
+            except ContextOverflowError as error:
+                why = "it was too long for the model"
+                shorter = self._by_number._overflow_retry_prompt(messages_to_summarize)
+                log.warning("No summary: %s", error, extra={"action": "summary_failed"})
+                prompt = shorter or prompt
+                continue
+            except Exception as error:
+                if kind_of(error) in NOT_OURS:
+                    raise
+                why = f"the model failed ({type(error).__name__})"
+                log.warning("No summary: %s", error, extra={"action": "summary_failed"})
+                continue
+            why = self._wrong(said)
+            if not why:
+                return said.text.strip()
+            log.warning("A summary was thrown away: %s", why, extra={"action": "summary_bad"})
+        return WITHOUT.format(why=why, count=len(messages_to_summarize))
+
+    async def _write(self, prompt: str, messages: int) -> AIMessage:
         """A summary costs a model call, so it is a line in the trail and a step of the run."""
         run = current()
         run.spent += 1
-        started = run.clock.now()
-        text = await super()._acreate_summary(messages_to_summarize)
-        run.steps.append(
-            Step(
-                kind="model",
-                agent="summary",
-                name=self.model._llm_type,
-                started_at=started,
-                ended_at=run.clock.now(),
-                summary=f"{len(messages_to_summarize)} messages became one",
+        started, ok = run.clock.now(), False
+        try:
+            async with asyncio.timeout(PATIENCE):
+                said = hidden(await self.model.ainvoke(prompt, config=UNSEEN), run.hide)
+            ok = not self._wrong(said)
+            return said
+        finally:
+            run.steps.append(
+                Step(
+                    kind="model",
+                    agent="summary",
+                    name=self.model._llm_type,
+                    started_at=started,
+                    ended_at=run.clock.now(),
+                    ok=ok,
+                    summary=f"{messages} messages became one" if ok else "no summary came of it",
+                )
             )
-        )
-        return text
+
+    def _wrong(self, said: AIMessage) -> str:
+        """Why this is no summary; empty when it is one."""
+        if count([said]) > self._longest:
+            return "the summary was too long itself"
+        return flaw(said) or ""
 
     def _determine_cutoff_index(self, messages: list[AnyMessage]) -> int:
         """The later of two cuts: by size, and by number."""
