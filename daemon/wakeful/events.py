@@ -8,13 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
 
 EventKind = Literal["message", "delivery", "firing", "decision"]
 ReplyKind = Literal["answer", "ask", "notice", "message", "report"]
 Verdict = Literal["approve", "edit", "reject", "answer"]
 WaitKind = Literal["approval", "question", "sign-in", "budget"]
+WaitState = Literal["open", "decided", "applied", "expired", "cancelled"]
+EffectState = Literal["started", "done", "unknown", "failed"]
 UpdateKind = Literal["text", "tool", "tool-end", "agent", "agent-end", "state", "reply"]
+
+# The states of an event, of a wait and of an effect, as people see them.
+ENDED = frozenset({"done", "silent", "failed", "merged"})  # nothing comes after these
+EVENT_STATES = ("queued", "running", "waiting", "merged", "done", "silent", "failed")
+WAIT_STATES: tuple[WaitState, ...] = get_args(WaitState)
+EFFECT_STATES: tuple[EffectState, ...] = get_args(EffectState)
+
+OPERATOR = "console:operator"  # the principal who owns the machine; may always decide
+
+
+def rfc3339(at: int | None) -> str | None:
+    """A time as it leaves the daemon: `2026-01-05T08:00:00.000Z`."""
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +102,7 @@ class Wait:
     request: WaitRequest
     thread_key: str
     event_seq: int
-    state: Literal["open", "decided", "applied", "expired", "cancelled"]
+    state: WaitState
     created_at: int
     decision: Decision | None = None
 

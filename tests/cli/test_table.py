@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from wakeful.cli.table import plural, rfc3339, show_table, when
+from wakeful.cli.table import plural, show_table, when
 
 
 def test_a_table_is_aligned_under_its_head(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +43,3 @@ def test_times_are_shown_in_a_zone_that_is_named() -> None:
     assert when("2027-03-14T06:59:00.000Z", berlin) == "2027-03-14 07:59:00 CET"
     assert when("2027-07-14T06:59:00.000Z", berlin) == "2027-07-14 08:59:00 CEST"
     assert when(None, berlin) == ""
-
-
-def test_milliseconds_leave_as_rfc3339() -> None:
-    assert rfc3339(0) == "1970-01-01T00:00:00.000Z"

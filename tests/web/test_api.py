@@ -291,3 +291,9 @@ async def test_effects_are_listed_by_state(site: Site, client: httpx.AsyncClient
     assert (row["key"], row["tool"], row["state"]) == ("k1", "refund", "done")
     assert len((await client.get("/api/effects")).json()["effects"]) == 2
     assert (await client.get("/api/effects", params={"state": "lost"})).status_code == 400
+
+
+async def test_a_state_that_no_run_can_have_is_refused(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/api/runs?state=done")).json() == {"runs": []}
+    answer = await client.get("/api/runs?state=dead")
+    assert answer.status_code == 400 and "queued" in answer.json()["error"]

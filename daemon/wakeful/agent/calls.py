@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.tools.tool_node import ToolCallRequest
@@ -25,11 +25,10 @@ from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
 from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.agent.workspace import reader
 from wakeful.errors import LeaseLost, StoreBroken
-from wakeful.events import Step, Update
+from wakeful.events import EffectState, Step, Update
 from wakeful.host import Host
 from wakeful.tool import Call, Traits
 
-State = Literal["started", "done", "unknown", "failed"]
 Handler = Callable[[ToolCallRequest], Awaitable[Result]]
 
 SUMMARY = 500  # characters of a result in the trail
@@ -50,7 +49,7 @@ class Journal(Protocol):
     async def begin_effect(
         self, *, thread_key: str, fence: int, key: str, event_seq: int, tool: str, digest: str
     ) -> Any: ...
-    async def end_effect(self, key: str, state: State, result: str | None) -> None: ...
+    async def end_effect(self, key: str, state: EffectState, result: str | None) -> None: ...
 
 
 class Calls(AgentMiddleware[Any, Any, Any]):
@@ -148,7 +147,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
 
     async def _record(self, key: str, request: ToolCallRequest, result: Result) -> None:
         message = message_of(request, result)
-        state: State = "failed" if message.status == "error" else "done"
+        state: EffectState = "failed" if message.status == "error" else "done"
         await self._journal.end_effect(key, state, message.model_dump_json(exclude_none=True))
 
     async def _safely(

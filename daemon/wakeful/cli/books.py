@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from wakeful.cli.exits import UNAVAILABLE, Fail
 from wakeful.errors import Unknown
-from wakeful.events import Decision
-from wakeful.web.inputs import OPERATOR
+from wakeful.events import OPERATOR, Decision
 from wakeful.web.shapes import message_json, wait_json
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Books:
         )
         return wait_json(self._write(lambda store: store.decide(wait, made, key=f"cli/{wait}")))
 
-    def effects(self, state: str | None, limit: int) -> list[Row]:
+    def effects(self, limit: int, state: str | None) -> list[Row]:
         return self._read(lambda view: view.effects(state=state, limit=limit))
 
     def replay(self, event: int) -> int:

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
 PATIENCE = 20.0  # seconds for one answer
 KNOCK = 2.0  # seconds until nobody is home
 STATE = ".wakeful"
-CODES = {400: exits.FAILED, 403: exits.CONFLICT, 404: exits.UNKNOWN, 409: exits.CONFLICT}
+CODES = {
+    400: exits.FAILED,
+    403: exits.CONFLICT,
+    404: exits.UNKNOWN,
+    409: exits.CONFLICT,
+    507: exits.STORE,
+}
 
 Row = dict[str, Any]
 
@@ -74,6 +80,9 @@ class Daemon:
 
     def waits(self, state: str) -> list[Row]:
         return self._rows("/api/waits", "waits", state=state)
+
+    def effects(self, limit: int, state: str | None) -> list[Row]:
+        return self._rows("/api/effects", "effects", limit=limit, state=state)
 
     def schedules(self) -> list[Row]:
         return self._rows("/api/schedules", "schedules")

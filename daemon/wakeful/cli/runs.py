@@ -10,8 +10,8 @@ import click
 from wakeful.cli.ask import ask
 from wakeful.cli.folder import as_json, in_folder, zone_of
 from wakeful.cli.table import show_json, show_table, when
+from wakeful.events import EVENT_STATES
 
-STATES = ("queued", "running", "waiting", "merged", "done", "silent", "failed")
 COLUMNS = ("event", "thread", "state", "received", "text")
 STEPS = ("at", "kind", "agent", "name", "ok", "summary")
 
@@ -19,7 +19,7 @@ STEPS = ("at", "kind", "agent", "name", "ok", "summary")
 @click.group(invoke_without_command=True)
 @in_folder
 @as_json
-@click.option("--state", type=click.Choice(STATES), help="Only these.")
+@click.option("--state", type=click.Choice(EVENT_STATES), help="Only these.")
 @click.option("-n", "limit", default=20, show_default=True, help="At most this many.")
 @click.pass_context
 def runs(ctx: click.Context, home: Path, json_: bool, state: str | None, limit: int) -> None:

@@ -45,11 +45,6 @@ def when(moment: str | None, zone: tzinfo = UTC) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S %Z}"
 
 
-def rfc3339(ms: int) -> str:
-    """Milliseconds since the epoch as the outside world gets them."""
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
-
-
 def _cell(value: Any) -> str:
     if value is None:
         return ""

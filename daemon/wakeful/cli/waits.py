@@ -11,9 +11,10 @@ from wakeful.cli.ask import Answers, ask
 from wakeful.cli.exits import CONFLICT, UNKNOWN, Fail
 from wakeful.cli.folder import as_json, in_folder, zone_of
 from wakeful.cli.table import show_json, show_table, when
+from wakeful.events import WAIT_STATES
 
 COLUMNS = ("id", "kind", "thread", "title", "since")
-STATES = ("open", "decided", "applied", "expired", "cancelled", "all")
+STATES = (*WAIT_STATES, "all")
 
 
 @click.command()

@@ -15,11 +15,12 @@ from typing import Any
 
 import httpx
 
+from wakeful.events import ENDED
+
 SECRET = "WAKEFUL_DEMO_SECRET"
 PAYLOAD = "demo_agent/pull_request.json"
 WATCHING = {"Wakeful-Live": "1"}  # we are about to open the stream
 LOOK_EVERY = 0.2  # seconds
-ENDED = frozenset({"done", "silent", "failed"})
 
 
 class Unconvinced(Exception):

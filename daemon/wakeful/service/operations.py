@@ -6,8 +6,8 @@ import uuid
 from dataclasses import replace
 
 from wakeful.errors import Refused, Unknown
+from wakeful.events import ENDED
 from wakeful.service.core import Core
-from wakeful.service.updates import ENDED
 from wakeful.store import Store
 
 

@@ -12,12 +12,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from wakeful.events import Claim, Update
+from wakeful.events import ENDED, Claim, Update
 
 KEPT = 512  # updates per event for those who come back
 BEHIND = 1024  # updates that a slow watcher may be behind; then it gets a new snapshot
 TEXT = 200_000  # characters of unfinished text that a snapshot carries
-ENDED = frozenset({"done", "silent", "failed", "merged"})
 
 Numbered = tuple[str, Update]
 Look = Callable[[int], Awaitable[dict[str, Any] | None]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from wakeful.errors import LeaseLost
+from wakeful.events import EffectState
 from wakeful.store import schema
 from wakeful.store.part import Part
 from wakeful.store.query import Query, Row, Session
@@ -16,7 +17,6 @@ from wakeful.store.words import const, num, txt
 
 effect, thread = schema.effect, schema.thread
 _e = effect.c
-EffectState = Literal["started", "done", "unknown", "failed"]
 
 # The fence check, in the transaction of the intention.
 HELD = Query(

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
+from wakeful.events import rfc3339
 from wakeful.store.codec import text_of
 from wakeful.store.query import Row
 
 Json = dict[str, Any]
 EXCERPT = 200  # characters of a text in a list
-
-
-def when(ms: int | None) -> str | None:
-    """RFC 3339 with Z, to the millisecond."""
-    if ms is None:
-        return None
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def excerpt(text: str | None) -> str:
@@ -29,14 +22,14 @@ def thread(row: Row) -> Json:
     return {
         "key": row["thread_key"],
         "state": row["state"],
-        "at": when(row["updated_at"]),
+        "at": rfc3339(row["updated_at"]),
         "text": excerpt(row["last_text"]),
         "event": row["head_seq"],
         "owner": row["owner"],
         "untrusted": row["untrusted_since"] is not None,
         "graph": row["graph_id"],
         "attempts": row["attempts"],
-        "created_at": when(row["created_at"]),
+        "created_at": rfc3339(row["created_at"]),
     }
 
 
@@ -66,8 +59,8 @@ def run(row: Row) -> Json:
         "merged_into": row["merged_into"],
         "parent": row["parent_seq"],
         "error": row["error"],
-        "received_at": when(row["received_at"]),
-        "done_at": when(row["done_at"]),
+        "received_at": rfc3339(row["received_at"]),
+        "done_at": rfc3339(row["done_at"]),
     }
 
 
@@ -77,8 +70,8 @@ def step(row: Row) -> Json:
         "agent": row["agent"],
         "name": row["name"],
         "ok": bool(row["ok"]),
-        "started_at": when(row["started_at"]),
-        "ended_at": when(row["ended_at"]),
+        "started_at": rfc3339(row["started_at"]),
+        "ended_at": rfc3339(row["ended_at"]),
         "tokens_in": row["tokens_in"],
         "tokens_out": row["tokens_out"],
         "cost": row["cost"],
@@ -94,7 +87,7 @@ def reply(row: Row) -> Json:
         "text": text_of(row["payload"]),
         "attempts": row["attempts"],
         "error": row["last_error"],
-        "ended_at": when(row["ended_at"]),
+        "ended_at": rfc3339(row["ended_at"]),
     }
 
 
@@ -105,8 +98,8 @@ def effect(row: Row) -> Json:
         "thread": row["thread_key"],
         "tool": row["tool"],
         "state": row["state"],
-        "started_at": when(row["started_at"]),
-        "done_at": when(row["done_at"]),
+        "started_at": rfc3339(row["started_at"]),
+        "done_at": rfc3339(row["done_at"]),
     }
 
 
@@ -116,9 +109,9 @@ def schedule(row: Row, fired: Row | None) -> Json:
         "spec": _spec(row["spec"]),
         "origin": row["origin"],
         "owner": row["owner"],
-        "next_at": when(row["next_at"]),
-        "paused_at": when(row["paused_at"]),
-        "last_at": when(fired["due_at"]) if fired else None,
+        "next_at": rfc3339(row["next_at"]),
+        "paused_at": rfc3339(row["paused_at"]),
+        "last_at": rfc3339(fired["due_at"]) if fired else None,
         "state": fired["state"] if fired else None,
         "outcome": (fired["outcome"] or fired["state"]) if fired else None,
         "delivery": fired["delivery"] if fired else None,

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.elements import literal_column
 
 from wakeful.errors import AlreadyDecided, NotAllowed, Refused, Stale, Unknown
-from wakeful.events import Decision, Event, Outgoing, Wait, WaitRequest
+from wakeful.events import OPERATOR, Decision, Event, Outgoing, Wait, WaitRequest
 from wakeful.store import schema
 from wakeful.store.asking import ask
 from wakeful.store.codec import (
@@ -32,7 +32,6 @@ wait, thread, inbox, outbox, audit = (
     schema.audit,
 )
 _w, _t = wait.c, thread.c
-OPERATOR = "console:operator"  # may always decide
 
 FIND = Query(select(wait).where(_w.wait_id == txt("w")))
 LOCK = Query(select(_t.thread_key).where(_t.thread_key == txt("k")).with_for_update())

@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from wakeful.events import Event
+from wakeful.events import EFFECT_STATES, EVENT_STATES, OPERATOR, WAIT_STATES, Event
 from wakeful.host import Host
 from wakeful.web.answers import json_answer
 from wakeful.web.auth import CODE_SECONDS, Auth
-from wakeful.web.inputs import OPERATOR, NewMessage, event_number, new_decision, new_message, number
+from wakeful.web.inputs import NewMessage, event_number, new_decision, new_message, number, one_of
 from wakeful.web.openapi import document
 from wakeful.web.operations import Operations
 from wakeful.web.shapes import event_json, message_json, wait_json
@@ -20,8 +20,6 @@ from wakeful.web.stream import event_stream
 LIMIT = 200
 NAME_LENGTH = 12  # of a conversation that nobody named
 LIVE = "wakeful-live"  # header of a sender who is about to open the stream
-EFFECT_STATES = ("started", "done", "unknown", "failed")
-STATES = ("open", "decided", "applied", "expired", "cancelled")
 
 
 class Api:
@@ -91,8 +89,8 @@ class Api:
 
     async def waits(self, request: Request) -> Response:
         state = request.query_params.get("state", "open")
-        if state not in (*STATES, "all"):
-            raise HTTPException(400, f"'state' must be all or one of {', '.join(STATES)}.")
+        if state not in (*WAIT_STATES, "all"):
+            raise HTTPException(400, f"'state' must be all or one of {', '.join(WAIT_STATES)}.")
         found = await self._view.waits(state=None if state == "all" else state)
         return json_answer({"waits": [wait_json(one) for one in found]})
 
@@ -101,8 +99,9 @@ class Api:
         return json_answer(wait_json(await self._host.decide(request.path_params["id"], decision)))
 
     async def runs(self, request: Request) -> Response:
+        state = one_of(request, "state", EVENT_STATES)
         limit = number(request, "limit", 50, most=1000) or 50
-        rows = await self._view.runs(limit=limit, state=request.query_params.get("state"))
+        rows = await self._view.runs(limit=limit, state=state)
         return json_answer({"runs": rows})
 
     async def run(self, request: Request) -> Response:
@@ -112,9 +111,7 @@ class Api:
         return json_answer(found)
 
     async def effects(self, request: Request) -> Response:
-        state = request.query_params.get("state")
-        if state not in (None, *EFFECT_STATES):
-            raise HTTPException(400, f"'state' must be one of {', '.join(EFFECT_STATES)}.")
+        state = one_of(request, "state", EFFECT_STATES)
         limit = number(request, "limit", 50, most=1000) or 50
         return json_answer({"effects": await self._view.effects(state=state, limit=limit)})
 

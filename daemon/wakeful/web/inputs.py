@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -11,14 +11,13 @@ import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from wakeful.events import Decision, Verdict
+from wakeful.events import OPERATOR, Decision, Verdict
 
 TEXT_CHARS = 200_000
 DEPTH = 32  # of a JSON body
 LARGEST = 2**53 - 1  # what every JSON reader and both databases can hold
 THREAD = re.compile(r"console/[A-Za-z0-9][A-Za-z0-9._@+~-]{0,127}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
-OPERATOR = "console:operator"
 VERDICTS: dict[str, Verdict] = {verdict: verdict for verdict in get_args(Verdict)}
 
 
@@ -127,3 +126,11 @@ def number(request: Request, key: str, default: int | None, *, most: int = LARGE
     if not (text.isascii() and text.isdecimal() and len(text) <= 16 and 1 <= int(text) <= most):
         raise bad(f"{key!r} must be a whole number from 1 to {most}.")
     return int(text)
+
+
+def one_of(request: Request, key: str, words: Sequence[str]) -> str | None:
+    """A word of the query; none when it is not there."""
+    word = request.query_params.get(key)
+    if word is not None and word not in words:
+        raise bad(f"{key!r} must be one of {', '.join(words)}.")
+    return word

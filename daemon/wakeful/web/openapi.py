@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any, TypeAlias
 
+from wakeful.events import EFFECT_STATES, EVENT_STATES, WAIT_STATES
+
 Schema: TypeAlias = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -14,8 +16,6 @@ EVENT: Schema = {"type": "integer", "minimum": 1}
 MAYBE_TEXT: Schema = {"type": ["string", "null"]}
 MAYBE_EVENT: Schema = {"type": ["integer", "null"]}
 ERROR: Schema = {"type": "object", "required": ["error"], "properties": {"error": TEXT}}
-STATES = ["queued", "running", "waiting", "merged", "done", "silent", "failed"]
-WAIT_STATES = ["open", "decided", "applied", "expired", "cancelled"]
 
 
 def document() -> Schema:
@@ -70,7 +70,7 @@ def _limit(default: int) -> Schema:
 
 def _events() -> Schema:
     event = _in_path("event", EVENT)
-    state = {"type": "string", "enum": STATES}
+    state = {"type": "string", "enum": list(EVENT_STATES)}
     shown = _object(
         state=state, thread=TEXT, reply=MAYBE_TEXT, error=MAYBE_TEXT, merged_into=MAYBE_EVENT
     )
@@ -144,12 +144,12 @@ def _waits() -> Schema:
 def _runs() -> Schema:
     event, name = _in_path("event", EVENT), _in_path("name", TEXT)
     runs = _answers(200, _object(runs=_list(OBJECT)), 400)
-    state = _query("state", TEXT)
+    state = _query("state", {"type": "string", "enum": list(EVENT_STATES)})
     fired = _answers(202, _object(event=EVENT), 400, 404, 501)
     code = _object(code=TEXT, seconds={"type": "integer"})
     schedules = _answers(200, _object(schedules=_list(OBJECT)))
     effects = _answers(200, _object(effects=_list(OBJECT)), 400)
-    effect_states = {"type": "string", "enum": ["started", "done", "unknown", "failed"]}
+    effect_states = {"type": "string", "enum": list(EFFECT_STATES)}
     return {
         "/api/runs": {"get": _get("runs", runs, _limit(50), state)},
         "/api/runs/{event}": {"get": _get("run", _answers(200, OBJECT, 404), event)},

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-from wakeful.events import Message, Update, Wait
+from wakeful.events import Message, Update, Wait, rfc3339
 
 EVENT_KEYS = ("state", "thread", "reply", "error", "merged_into")
-
-
-def rfc3339(at: int | None) -> str | None:
-    """Milliseconds since the epoch as `2026-01-05T08:00:00.000Z`."""
-    if at is None:
-        return None
-    moment = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
-    return moment.removesuffix("+00:00") + "Z"
 
 
 def event_json(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,12 +12,11 @@ import orjson
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 
-from wakeful.events import Update
+from wakeful.events import ENDED, Update
 from wakeful.host import View
 from wakeful.web.shapes import update_json
 
 PING_SECONDS = 15
-ENDED = frozenset({"done", "silent", "failed", "merged"})  # states after which nothing comes
 SEND_SECONDS = 30.0  # a reader that takes nothing for so long is cut off
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}\.[0-9]{1,18}")
 
