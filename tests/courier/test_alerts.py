@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from wakeful.courier.alerts import alert
+from wakeful.courier.alerts import alarm, alert
 from wakeful.events import Reply
 
 
@@ -37,3 +37,12 @@ def test_a_lost_alert_goes_on_by_the_next_route_and_ends() -> None:
     assert second is not None and second.address == "pager:ops"
     assert alert(lost(second.address, second.ordinal), "down", routes) is None
     assert len({first.ordinal, second.ordinal}) == 2
+
+
+def test_an_alarm_avoids_the_channel_that_it_is_about_and_goes_on_like_an_alert() -> None:
+    routes = ("slack:#ops", "email:ann@example.com", "console:ops")
+    first = alarm("slack", "slack is down", routes)
+    assert first is not None and first.address == "email:ann@example.com"
+    second = alert(lost(first.address, first.ordinal), "down too", routes)
+    assert second is not None and second.address == "console:ops"
+    assert alarm("slack", "slack is down", ("slack:#ops",)) is None

@@ -16,8 +16,10 @@ import httpx
 import pytest
 
 from tests.service.fakes import until
+from wakeful.backoff import Backoff
 from wakeful.errors import FolderFaulty, PortTaken, StoreBusy
 from wakeful.service import Service, open_service
+from wakeful.service.channels import Channels
 
 SECRET = "a-secret-of-the-hook"
 BROKEN = """\
@@ -183,6 +185,31 @@ async def test_P12_C26_a_broken_channel_is_shown_and_the_others_run(agent: Path)
     assert "revoked" in status["channels"]["pager"]["error"]
     assert status["channels"]["console"]["state"] == "open"
     assert any("webhoook" in fault for fault in status["faults"])
+
+
+async def test_P16_a_channel_that_is_given_up_is_told_by_another_one(
+    agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = Backoff(first=0.001, cap=0.002)
+    defaults = Channels.__init__.__kwdefaults__ or {}
+    monkeypatch.setitem(defaults, "backoff", quick)
+    (agent / "channels" / "pager.py").write_text(BROKEN)
+    with (agent / "agent.toml").open("a") as file:
+        file.write('\n[alerts]\nroute = ["pager:me", "console:ops"]\n')
+    async with awake(agent) as (service, client):
+        await until(lambda: service.core.channels.states()["pager"]["state"] == "circuit-open")
+
+        async def told() -> bool:
+            return bool(await service.core.view.runs())
+
+        await until(told)
+        [event] = await service.core.view.runs()
+        run = await service.core.view.run(event["event"])
+        assert run is not None and run["principal"] == "channel:pager"
+        [notice] = run["replies"]
+        assert notice["address"] == "console:ops"
+        assert "pager failed 8 times" in notice["text"] and "revoked" in notice["text"]
+        assert (await client.get("/health")).status_code == 200
 
 
 async def test_P12_a_broken_security_setting_stops_the_daemon(agent: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,9 @@ class Part:
         await asyncio.wait_for(self.event.wait(), 5)
 
 
-def watch(part: Part, *, circuit: int = CIRCUIT) -> tuple[Supervised[Part], asyncio.Task[None]]:
+def watch(
+    part: Part, *, circuit: int = CIRCUIT, **more: Any
+) -> tuple[Supervised[Part], asyncio.Task[None]]:
     one = Supervised(
         "channel pager",
         part.open,
@@ -52,6 +55,7 @@ def watch(part: Part, *, circuit: int = CIRCUIT) -> tuple[Supervised[Part], asyn
         changed=part.changed,
         backoff=QUICK,
         circuit=circuit,
+        **more,
     )
     return one, asyncio.create_task(one.run())
 
@@ -104,6 +108,23 @@ async def test_P16_a_part_that_dies_at_once_is_left_alone_with_one_error(
     assert "channel pager failed 5 times" in errors[0].getMessage()
     assert "nobody there" in errors[0].getMessage()
     assert len([r for r in caplog.records if r.levelno == logging.WARNING]) == 4
+
+
+async def test_P16_people_are_told_once_also_of_one_that_opens_and_dies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervise, "COOL", 0.001)
+    monkeypatch.setattr(supervise, "PROBE_EVERY", 0.001)
+    part, told = Part(), []
+    part.health = Health(False, "token revoked")
+
+    async def tell(sentence: str) -> None:
+        told.append(sentence)
+
+    _, task = watch(part, circuit=3, gave_up=tell)
+    await until(lambda: part.attempts >= 8)
+    await end(task)
+    assert len(told) == 1 and "failed 3 times" in told[0] and "token revoked" in told[0]
 
 
 async def test_an_opening_that_hangs_counts_as_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What is said elsewhere about a reply that could not be delivered."""
+"""What is said elsewhere about a channel that fails, and about a reply that it did not deliver."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ QUOTE = 200  # characters of the lost reply
 
 def alert(reply: Reply, error: str, routes: Sequence[str]) -> Outgoing | None:
     """A notice by the next route that avoids the channel that failed; None when none is left."""
-    tried = _tried(reply)
+    text, skip = _sentence(reply, error), _tried(reply)
+    return _elsewhere(reply.channel, routes, root=_root(reply), text=text, skip=skip)
+
+
+def alarm(channel: str, text: str, routes: Sequence[str]) -> Outgoing | None:
+    """The same for a channel that does not work at all."""
+    return _elsewhere(channel, routes, root=channel, text=text)
+
+
+def _elsewhere(
+    failed: str, routes: Sequence[str], *, root: str, text: str, skip: int = 0
+) -> Outgoing | None:
     for place, address in enumerate(routes):
-        if place >= tried and address.partition(":")[0] != reply.channel:
-            return Outgoing(
-                ordinal=f"{PREFIX}{_root(reply)}/{place}",
-                address=address,
-                text=_sentence(reply, error),
-                kind="notice",
-            )
+        if place >= skip and address.partition(":")[0] != failed:
+            ordinal = f"{PREFIX}{root}/{place}"
+            return Outgoing(ordinal=ordinal, address=address, text=text, kind="notice")
     return None
 
 

@@ -23,6 +23,10 @@ log = logging.getLogger(__name__)
 Validate = Callable[[ChannelPlug], Awaitable[Any]]
 
 
+async def _nobody(name: str, sentence: str) -> None:
+    return None
+
+
 @dataclass(slots=True)
 class _Held:
     plug: ChannelPlug
@@ -43,9 +47,11 @@ class Channels(Mapping[str, Channel]):
         backoff: Backoff = REOPEN,
         circuit: int = CIRCUIT,
         redact: Callable[[str], str] = redact,
+        gave_up: Callable[[str, str], Awaitable[None]] = _nobody,
     ) -> None:
         self._clock, self._host, self._validate, self._redact = clock, host, validate, redact
         self._changed, self._backoff, self._circuit = changed, backoff, circuit
+        self._gave_up = gave_up
         self._open: dict[str, Channel] = {}
         self.known: dict[str, _Held] = {}
 
@@ -99,6 +105,7 @@ class Channels(Mapping[str, Channel]):
             backoff=self._backoff,
             circuit=self._circuit,
             redact=self._redact,
+            gave_up=lambda sentence: self._gave_up(name, sentence),
         )
         task = asyncio.create_task(part.run(), name=f"channel-{name}")
         return _Held(plug, part, task)

@@ -12,8 +12,9 @@ from typing import Any
 
 from wakeful.clock import Timekeeper
 from wakeful.config import Settings
-from wakeful.courier import Courier
-from wakeful.events import Fault
+from wakeful.courier import Courier, alarm
+from wakeful.errors import StoreBroken
+from wakeful.events import Event, Fault
 from wakeful.host import Clock, Host
 from wakeful.plugs import ChannelPlug, Snapshot
 from wakeful.plugs.schedules import unread
@@ -58,6 +59,7 @@ class Core:
             validate=self.channel_settings,
             changed=self._channel_changed,
             redact=secrets.redact,
+            gave_up=self._alarm,
         )
         self.courier = Courier(
             store, self.channels, clock, known=self.channels.known, redact=secrets.redact
@@ -172,6 +174,23 @@ class Core:
         if not opened:
             self.mounts.drop(name)
         self.courier.wake()
+
+    async def _alarm(self, name: str, sentence: str) -> None:
+        """Tell people, by another channel, of one that does not work."""
+        notice = alarm(name, f"The {sentence}", self.settings.alerts.route)
+        if notice is None:  # it stands on the page, in the log and in `status`
+            return
+        event = Event(
+            source=name,
+            keys=(f"{name}/alarm/{self.clock.now()}",),
+            principal=f"channel:{name}",
+            thread_key=f"channel/{name}",
+            text="",
+        )
+        try:
+            await self.store.announce(event, sentence, notice)
+        except StoreBroken as error:
+            log.error("Nobody could be told of it: %s", error, extra={"action": "alarm_lost"})
 
     def _tell(self, faults: tuple[Fault, ...]) -> None:
         """Log each fault once, when it appears, and say when it is gone."""

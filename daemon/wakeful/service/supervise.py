@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Generic, Literal, TypeVar
 
@@ -26,7 +26,12 @@ OPENING = 60.0  # seconds that opening may take
 PROBE_EVERY = 60.0  # seconds
 
 T = TypeVar("T")
+Told = Callable[[str], Awaitable[None]]
 State = Literal["opening", "open", "broken", "circuit-open", "closed"]
+
+
+async def _nobody(sentence: str) -> None:
+    return None
 
 
 class Supervised(Generic[T]):
@@ -43,10 +48,12 @@ class Supervised(Generic[T]):
         backoff: Backoff = REOPEN,
         circuit: int = CIRCUIT,
         redact: Callable[[str], str] = redact,
+        gave_up: Told = _nobody,
     ) -> None:
         self.name, self._opener, self._clock = name, opener, clock
         self._probe, self._changed = probe, changed
         self._backoff, self._circuit, self._redact = backoff, circuit, redact
+        self._gave_up, self._told = gave_up, False
         self.state: State = "opening"
         self.error = ""
         self.failures = 0
@@ -65,8 +72,8 @@ class Supervised(Generic[T]):
                 opened = self._clock.boot()
                 error = await self._once()
                 if self._clock.boot() - opened >= STABLE and self.error == "":
-                    self.failures = 0
-                await asyncio.sleep(self._fail(error))
+                    self.failures, self._told = 0, False
+                await asyncio.sleep(await self._fail(error))
         finally:
             self.state = "closed"
 
@@ -108,23 +115,14 @@ class Supervised(Generic[T]):
             return health.detail or "its probe failed"
         return ""
 
-    def _fail(self, error: str) -> float:
+    async def _fail(self, error: str) -> float:
         """Note a failure; returns the pause before the next attempt."""
         self.failures += 1
         self.error = self._redact(error)
         self.tried.set()
         if self.failures >= self._circuit:
-            if self.state != "circuit-open":
-                log.error(
-                    "%s failed %d times in a row and is left alone until its settings change "
-                    "(or for %d minutes): %s",
-                    self.name,
-                    self.failures,
-                    COOL // 60,
-                    self.error,
-                    extra={"action": "part_circuit_open", "part": self.name},
-                )
             self.state = "circuit-open"
+            await self._say_once()
             return COOL
         self.state = "broken"
         pause = self._backoff.delay(self.failures)
@@ -136,3 +134,15 @@ class Supervised(Generic[T]):
             extra={"action": "part_broken", "part": self.name, "failures": self.failures},
         )
         return pause
+
+    async def _say_once(self) -> None:
+        """One clear error for all of its failures, until it has held for a while."""
+        if self._told:
+            return
+        self._told = True
+        sentence = (
+            f"{self.name} failed {self.failures} times in a row and is left alone until its "
+            f"settings change (or for {COOL / 60:.0f} minutes): {self.error}"
+        )
+        log.error("%s", sentence, extra={"action": "part_circuit_open", "part": self.name})
+        await self._gave_up(sentence)

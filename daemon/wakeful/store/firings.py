@@ -16,6 +16,7 @@ from wakeful.events import Accepted, Event, Outgoing
 from wakeful.store import schema
 from wakeful.store.codec import event_payload
 from wakeful.store.inbox import PLACE, put_event
+from wakeful.store.news import put_skipped
 from wakeful.store.outbox import Outbox
 from wakeful.store.query import Query, Row, Session
 from wakeful.store.words import const, num, txt
@@ -156,11 +157,10 @@ class Firings(Outbox):
     def _tell(
         self, s: Session, name: str, due_at: int, event: Event, why: str, notice: Outgoing
     ) -> None:
-        accepted = put_event(s, event, "", state="skipped", text=why)
-        if not accepted.duplicate:
-            s.run(CLOSE, k=accepted.seq, to="skipped", why=why, now=s.now)
-            s.run(LINK, k=name, due=due_at, seq=accepted.seq)
-            self.put_reply(s, accepted.seq, accepted.thread_key, notice, hand=False)
+        seq = put_skipped(s, event, why)
+        if seq is not None:
+            s.run(LINK, k=name, due=due_at, seq=seq)
+            self.put_reply(s, seq, event.thread_key, notice, hand=False)
 
     async def end_firing(
         self, name: str, due_at: int, state: str, outcome: str, *, reply: Outgoing | None = None

@@ -22,6 +22,7 @@ from wakeful.store.inbox import Inbox
 from wakeful.store.lock import hold_lock
 from wakeful.store.memory import Memory
 from wakeful.store.migrate import migrate
+from wakeful.store.news import News
 from wakeful.store.outcomes import Outcomes
 from wakeful.store.places import refuse_foreign
 from wakeful.store.reading import Reading
@@ -37,7 +38,17 @@ log = logging.getLogger(__name__)
 
 
 class Store(
-    Inbox, Claiming, Outcomes, Waits, Stopping, Effects, Schedules, Cursors, Memory, Retaining
+    Inbox,
+    Claiming,
+    Outcomes,
+    Waits,
+    Stopping,
+    News,
+    Effects,
+    Schedules,
+    Cursors,
+    Memory,
+    Retaining,
 ):
     """Everything that the daemon keeps. Each method returns after COMMIT; `view` only looks."""
 
