@@ -44,15 +44,6 @@ def test_an_empty_token_file_opens_nothing(tmp_path: Path) -> None:
         Auth.load(path, clock=HandClock())
 
 
-def test_X2_a_bind_beyond_loopback_needs_a_token_first(tmp_path: Path) -> None:
-    path = tmp_path / "token"
-    with pytest.raises(Refused, match="not on loopback"):
-        Auth.load(path, clock=HandClock(), loopback=False)
-    assert not path.exists()
-    Auth.load(path, clock=HandClock())
-    assert Auth.load(path, clock=HandClock(), loopback=False)
-
-
 @pytest.mark.parametrize(
     "headers",
     [

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from tests.web.conftest import BASE, Site
-from wakeful.web import Pulse
+from wakeful.web import Probes
 from wakeful.web.api import Api
 from wakeful.web.gate import known_host
 from wakeful.web.page import Page
@@ -35,11 +35,9 @@ async def test_X1_a_url_parameter_changes_nothing(stranger: httpx.AsyncClient) -
 
 def test_known_hosts() -> None:
     for host in ("localhost", "LOCALHOST:1", "127.0.0.1:9", "127.8.8.8", "[::1]:7777", "[::1]"):
-        assert known_host(host, loopback=True)
-    for host in ("192.168.1.4:7777", "[2001:db8::1]:1"):
-        assert not known_host(host, loopback=True)
-        assert known_host(host, loopback=False)
-    assert not known_host("daemon.example", loopback=False)
+        assert known_host(host)
+    for host in ("192.168.1.4:7777", "[2001:db8::1]:1", "daemon.example", "localhost.example", ""):
+        assert not known_host(host)
 
 
 async def test_W7_without_the_token_nothing_opens(site: Site) -> None:
@@ -58,7 +56,7 @@ async def test_W7_a_duplicated_header_opens_nothing(site: Site) -> None:
 
 
 async def test_X15_what_is_open_without_a_token(site: Site, stranger: httpx.AsyncClient) -> None:
-    own = [*Api(site.host, site.auth).routes(), *Page(site.host, site.auth, Pulse()).routes()]
+    own = [*Api(site.host, site.auth).routes(), *Page(site.host, site.auth, Probes()).routes()]
     opened = set()
     for path in (route.path for route in own):
         for method in ("GET", "POST"):

@@ -7,7 +7,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.web.conftest import BASE, Site
 from wakeful.errors import Refused
-from wakeful.web import Mounts, Pulse, build_public_app
+from wakeful.web import Mounts, Probes, build_public_app
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -84,7 +84,7 @@ async def test_a_broken_mount_is_a_500_without_details(
 async def test_a_channel_that_is_not_open_yet_is_worth_another_try() -> None:
     """A sender gives up on a 401 or 404 for good; right after a start it must come again."""
     awake = [False]
-    app = build_public_app(Mounts(), pulse=Pulse(ready=lambda: awake[0]))
+    app = build_public_app(Mounts(), probes=Probes(ready=lambda: awake[0]))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://h.example.com") as sender:
         early = await sender.post("/hooks/ci", content=b"{}")

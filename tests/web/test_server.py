@@ -19,7 +19,7 @@ import pytest
 from tests.web.conftest import TOKEN, Site
 from wakeful.errors import PortTaken, Refused
 from wakeful.events import Accepted, Event
-from wakeful.web import Server, is_loopback, parse_bind, serve
+from wakeful.web import Server, serve
 from wakeful.web.server import open_socket
 
 SOON = 10.0  # seconds; a busy machine
@@ -154,12 +154,6 @@ async def test_P15_a_taken_port_is_a_sentence(site: Site, server: Server) -> Non
             pass
 
 
-@pytest.mark.parametrize("bind", ["7777", "127.0.0.1", ":7777", "127.0.0.1:x", "127.0.0.1:99999"])
-def test_a_wrong_bind_is_a_sentence(bind: str) -> None:
-    with pytest.raises(Refused, match="<address>:<port>"):
-        parse_bind(bind)
-
-
 def test_small_answers_are_not_held_back() -> None:
     with open_socket("127.0.0.1:0") as listener:
         assert listener.proto == socket.IPPROTO_TCP  # asyncio sets TCP_NODELAY by it
@@ -169,11 +163,6 @@ async def test_an_address_that_is_not_ours_is_a_sentence(site: Site) -> None:
     with pytest.raises(Refused, match="cannot be used"):
         async with serve(site.app, "203.0.113.7:7777"):
             pass
-
-
-def test_loopback() -> None:
-    assert all(map(is_loopback, ("127.0.0.1:1", "[::1]:1", "localhost:1", "127.3.2.1:1")))
-    assert not any(map(is_loopback, ("0.0.0.0:1", "[::]:1", "10.0.0.1:1", "daemon.example:1")))
 
 
 async def test_the_port_closes_first_and_requests_finish(site: Site) -> None:

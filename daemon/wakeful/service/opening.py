@@ -32,11 +32,10 @@ from wakeful.service.time import SystemClock
 from wakeful.store import open_store
 from wakeful.web import (
     Auth,
-    Pulse,
+    Probes,
     Server,
     build_app,
     build_public_app,
-    is_loopback,
     read_token,
     serve,
 )
@@ -113,22 +112,21 @@ async def _open_ports(stack: AsyncExitStack, core: Core, folder: Folder) -> Serv
     """The listeners answer from here on; what comes in is kept until the agent is there."""
     server = core.settings.server
     token = core.path / ".wakeful" / "token"
-    auth = Auth.load(token, clock=core.clock, loopback=is_loopback(server.bind))
+    auth = Auth.load(token, clock=core.clock)
     core.secrets.remember(read_token(token))
-    pulse = Pulse(ready=core.ready, health=core.health)
+    probes = Probes(ready=core.ready, health=core.health)
     app = build_app(
         core.host("console"),
         auth=auth,
         mounts=core.mounts,
-        pulse=pulse,
+        probes=probes,
         operations=Commands(core),
         serve_public=server.public_bind is None,
-        loopback=is_loopback(server.bind),
     )
     public = None
     if server.public_bind is not None:
         public = await stack.enter_async_context(
-            serve(build_public_app(core.mounts, pulse=pulse), server.public_bind)
+            serve(build_public_app(core.mounts, probes=probes), server.public_bind)
         )
     operator = await stack.enter_async_context(serve(app, server.bind))
     stack.enter_context(announced(core.path / ".wakeful", operator.url))

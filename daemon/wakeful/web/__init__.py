@@ -1,9 +1,9 @@
 """The HTTP face of the daemon: API, page, and what channels mount. The service does this:
 
-    auth = Auth.load(folder / ".wakeful" / "token", clock=clock, loopback=is_loopback(bind))
+    auth = Auth.load(folder / ".wakeful" / "token", clock=clock)
     mounts = Mounts()        # Host.mount -> mounts.mount(path, asgi, public=..., owner=plug)
-    pulse = Pulse(ready=...) # what /ready and /health answer
-    async with serve(build_app(host, auth=auth, mounts=mounts, pulse=pulse), bind) as server:
+    probes = Probes(ready=...) # what /ready and /health answer
+    async with serve(build_app(host, auth=auth, mounts=mounts, probes=probes), bind) as server:
         print(server.url, auth.new_code())  # typed at <url>/login; single use, 60 s
         ...
         server.close_port()  # SIGTERM: the port first; leaving the block waits for the rest
@@ -18,19 +18,17 @@ from wakeful.web.app import build_app, build_public_app
 from wakeful.web.auth import Auth, read_token
 from wakeful.web.mounts import Mounts
 from wakeful.web.operations import Operations
-from wakeful.web.pulse import Pulse
-from wakeful.web.server import Server, is_loopback, parse_bind, serve
+from wakeful.web.probes import Probes
+from wakeful.web.server import Server, serve
 
 __all__ = [
     "Auth",
     "Mounts",
     "Operations",
-    "Pulse",
+    "Probes",
     "Server",
     "build_app",
     "build_public_app",
-    "is_loopback",
-    "parse_bind",
     "read_token",
     "serve",
 ]

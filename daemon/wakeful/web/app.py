@@ -17,7 +17,7 @@ from wakeful.web.limits import BODY_BYTES, BODY_SECONDS, MOUNT_BYTES
 from wakeful.web.mounts import Mount, Mounts
 from wakeful.web.operations import Operations
 from wakeful.web.page import Page
-from wakeful.web.pulse import Pulse
+from wakeful.web.probes import Probes
 
 CHANNELS_ONLY = ("/hooks/", "/slack/", "/oauth/")  # the paths that the world is told
 
@@ -43,11 +43,9 @@ class App:
 class Mounted:
     """What channels have mounted: public paths prove themselves, others stand behind the gate."""
 
-    def __init__(
-        self, mounts: Mounts, auth: Auth | None, pulse: Pulse, *, public: bool, loopback: bool
-    ) -> None:
-        self._mounts, self._auth, self._public, self._loopback = mounts, auth, public, loopback
-        self.missing = Edge(_Missing(pulse), limit=BODY_BYTES)
+    def __init__(self, mounts: Mounts, auth: Auth | None, probes: Probes, *, public: bool) -> None:
+        self._mounts, self._auth, self._public = mounts, auth, public
+        self.missing = Edge(_Missing(probes), limit=BODY_BYTES)
 
     def expects(self, path: str) -> bool:
         """Whether only a channel can serve this path."""
@@ -62,7 +60,7 @@ class Mounted:
         below = {**scope, "root_path": scope.get("root_path", "") + mount.path}
         app = mount.app
         if not mount.public and self._auth:
-            app = Gate(app, self._auth, loopback=self._loopback)
+            app = Gate(app, self._auth)
         await Edge(app, limit=MOUNT_BYTES)(below, receive, send)
 
 
@@ -71,10 +69,9 @@ def build_app(
     *,
     auth: Auth,
     mounts: Mounts,
-    pulse: Pulse | None = None,
+    probes: Probes | None = None,
     operations: Operations | None = None,
     serve_public: bool = True,
-    loopback: bool = True,
     body_seconds: float = BODY_SECONDS,
 ) -> App:
     """The operator's listener: page and API, and the public paths unless they have their own.
@@ -82,27 +79,27 @@ def build_app(
     `host` is the one named "console": what the API accepts is that channel's.
     """
     api = Api(host, auth, operations)
-    page = Page(host, auth, pulse or Pulse())
-    gate = Gate(Router([*api.routes(), *page.routes()]), auth, loopback=loopback)
+    page = Page(host, auth, probes or Probes())
+    gate = Gate(Router([*api.routes(), *page.routes()]), auth)
     own = Edge(gate, limit=BODY_BYTES, seconds=body_seconds)
-    mounted = Mounted(mounts, auth, pulse or Pulse(), public=serve_public, loopback=loopback)
+    mounted = Mounted(mounts, auth, probes or Probes(), public=serve_public)
     return App(own, mounted)
 
 
-def build_public_app(mounts: Mounts, *, pulse: Pulse | None = None) -> App:
+def build_public_app(mounts: Mounts, *, probes: Probes | None = None) -> App:
     """The listener that the world may reach: public mounts and nothing else."""
-    mounted = Mounted(mounts, None, pulse or Pulse(), public=True, loopback=False)
+    mounted = Mounted(mounts, None, probes or Probes(), public=True)
     return App(Edge(_nothing, limit=BODY_BYTES), mounted)
 
 
 class _Missing:
     """Stands in for a channel: one that is not open yet is worth another try."""
 
-    def __init__(self, pulse: Pulse) -> None:
-        self._pulse = pulse
+    def __init__(self, probes: Probes) -> None:
+        self._probes = probes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._pulse.ready():
+        if self._probes.ready():
             raise HTTPException(404, "There is nothing at this path.")
         raise HTTPException(503, "This channel is not open yet; try again.", {"retry-after": "2"})
 

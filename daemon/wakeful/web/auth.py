@@ -30,14 +30,9 @@ class Auth:
         self.cookie_name = "wakeful-" + self._sign("cookie-name")[:8]  # ports share their cookies
 
     @classmethod
-    def load(cls, path: Path, *, clock: Clock, loopback: bool = True) -> Auth:
-        """Read the token, or make it at the first start, which must be on loopback."""
+    def load(cls, path: Path, *, clock: Clock) -> Auth:
+        """Read the token, or make it at the first start."""
         if not path.exists():
-            if not loopback:
-                raise Refused(
-                    "[server] bind is not on loopback and there is no token yet; start once on "
-                    "127.0.0.1, which makes .wakeful/token, or bind there for good"
-                )
             create_token(path)
         return cls(read_token(path), clock=clock)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
@@ -10,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from wakeful.config import is_loopback
 from wakeful.web.auth import Auth
 
 OPEN = frozenset({"/health", "/ready", "/login"})  # and /static/*: no token, and no secret behind
@@ -19,12 +19,12 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 class Gate:
     """Stands before the API and the page."""
 
-    def __init__(self, app: ASGIApp, auth: Auth, *, loopback: bool = True) -> None:
-        self._app, self._auth, self._loopback = app, auth, loopback
+    def __init__(self, app: ASGIApp, auth: Auth) -> None:
+        self._app, self._auth = app, auth
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        check_host(headers, loopback=self._loopback)
+        check_host(headers)
         check_origin(headers, scope["scheme"])
         if not self._open(scope["path"]) and not self._proved(scope, headers):
             if scope["path"] == "/" and scope["method"] == "GET":
@@ -52,24 +52,19 @@ class Gate:
         return True
 
 
-def check_host(headers: Headers, *, loopback: bool) -> None:
+def check_host(headers: Headers) -> None:
     """Refuse a name that a stranger's DNS may have pointed at us."""
     host = headers.getlist("host")
-    if len(host) != 1 or not known_host(host[0], loopback=loopback):
+    if len(host) != 1 or not known_host(host[0]):
         raise HTTPException(
-            421, "This listener answers to localhost and its own address only, not to this Host."
+            421, "This listener answers to localhost and its addresses only, not to this Host."
         )
 
 
-def known_host(host: str, *, loopback: bool) -> bool:
+def known_host(host: str) -> bool:
+    """Whether a Host header names this machine to itself, as the operator's listener is bound."""
     name = host.rpartition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]
-    if name.lower() == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return address.is_loopback or not loopback
+    return is_loopback(name.lower())
 
 
 def check_origin(headers: Headers, scheme: str) -> None:

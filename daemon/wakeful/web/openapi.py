@@ -25,7 +25,7 @@ def document() -> Schema:
         "info": {"title": "Wakeful", "version": version("wakeful")},
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{"token": []}],
-        "paths": {**_events(), **_threads(), **_waits(), **_runs(), **_pulse()},
+        "paths": {**_events(), **_threads(), **_waits(), **_runs(), **_probes()},
     }
 
 
@@ -164,8 +164,8 @@ def _runs() -> Schema:
     }
 
 
-def _pulse() -> Schema:
-    pulse = _object(ok=FLAG)
-    health = {**_get("health", _answers(200, pulse)), "security": []}
-    ready = {**_get("ready", _answers(200, pulse)), "security": []}
+def _probes() -> Schema:
+    probes = _object(ok=FLAG)
+    health = {**_get("health", _answers(200, probes)), "security": []}
+    ready = {**_get("ready", _answers(200, probes)), "security": []}
     return {"/health": {"get": health}, "/ready": {"get": ready}}

@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from wakeful.host import Host
 from wakeful.web.answers import json_answer
 from wakeful.web.auth import COOKIE_SECONDS, Auth
-from wakeful.web.pulse import Pulse
+from wakeful.web.probes import Probes
 from wakeful.web.shapes import message_json, wait_json
 
 HERE = Path(__file__).parent
@@ -33,8 +33,8 @@ WORDS = {"parked": "waits", "dead": "failed"}  # states of the store in words of
 class Page:
     """The page, the way in, and the two lights."""
 
-    def __init__(self, host: Host, auth: Auth, pulse: Pulse) -> None:
-        self._view, self._auth, self._pulse = host.view, auth, pulse
+    def __init__(self, host: Host, auth: Auth, probes: Probes) -> None:
+        self._view, self._auth, self._probes = host.view, auth, probes
         self._templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -96,11 +96,11 @@ class Page:
         return answer
 
     async def health(self, request: Request) -> Response:
-        ok = await self._pulse.health()
+        ok = await self._probes.health()
         return json_answer({"ok": ok}, 200 if ok else 503)
 
     async def ready(self, request: Request) -> Response:
-        ok = self._pulse.ready()
+        ok = self._probes.ready()
         return json_answer({"ok": ok}, 200 if ok else 503)
 
     def _render(self, name: str, *, status: int = 200, **values: object) -> Response:

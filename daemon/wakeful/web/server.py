@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,6 +14,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from wakeful.config import split_bind
 from wakeful.errors import PortTaken, Refused
 from wakeful.web.app import App
 
@@ -145,7 +145,7 @@ def _config(app: App, header_seconds: float) -> uvicorn.Config:
 
 def open_socket(bind: str) -> socket.socket:
     """A bound socket, listening from now on."""
-    host, port = parse_bind(bind)
+    host, port = split_bind(bind)
     try:
         info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         sock = socket.socket(*info[:3])  # with its protocol: asyncio sets TCP_NODELAY by it
@@ -162,25 +162,6 @@ def open_socket(bind: str) -> socket.socket:
             raise PortTaken(bind) from None
         raise Refused(f"[server] bind = {bind!r} cannot be used: {error}") from None
     return sock
-
-
-def parse_bind(bind: str) -> tuple[str, int]:
-    """`127.0.0.1:7777` or `[::1]:7777` as host and port."""
-    host, colon, port = bind.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
-        raise Refused(f"[server] bind = {bind!r} must be <address>:<port>, such as 127.0.0.1:7777")
-    return host.strip("[]"), int(port)
-
-
-def is_loopback(bind: str) -> bool:
-    """Whether only this machine can reach the listener."""
-    host, _ = parse_bind(bind)
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _url(sock: socket.socket) -> str:

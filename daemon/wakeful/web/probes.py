@@ -15,7 +15,7 @@ async def _alive() -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pulse:
+class Probes:
     """`ready`: work is taken and run. `health`: a probe that goes round through the store, now."""
 
     ready: Callable[[], bool] = _yes
