@@ -212,6 +212,13 @@ class Step:
     summary: str = ""
 
 
+@dataclass(slots=True)
+class Lease:
+    """How long a claim is relied on; its worker moves the end with every heartbeat."""
+
+    until: float = float("inf")  # boot-time clock, seconds; past it it may be somebody else's
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One event that a worker holds; whatever it writes for it carries the fence."""
@@ -223,9 +230,7 @@ class Claim:
     attempts: int  # exceptions so far
     crashes: int  # claims that never ended
     received_at: int
-    deadline: float = float(
-        "inf"
-    )  # boot-time clock, seconds; past it the lease may be somebody else's
+    lease: Lease = field(default_factory=Lease)
     decisions: Mapping[str, Decision] = field(
         default_factory=dict
     )  # wait id -> decision, not applied yet

@@ -13,7 +13,7 @@ from tests.agent.dying import prepare
 from tests.agent.dying import say as shop
 from tests.agent.kit import call, calls, heard, results, state_of, world
 from wakeful.errors import LeaseLost
-from wakeful.events import Failed
+from wakeful.events import Failed, Lease
 
 NO_REPLY = '''
 from wakeful.tool import tool
@@ -96,7 +96,7 @@ async def test_past_its_lease_a_run_writes_nothing(tmp_path: Path) -> None:
         await w.accept("go")
         claim = await w.claim()
         with pytest.raises(LeaseLost):
-            await w.run(replace(claim, deadline=0.0))
+            await w.run(replace(claim, lease=Lease(0.0)))
         assert await state_of(w) == []
 
 

@@ -73,7 +73,7 @@ async def test_the_work_of_a_dead_daemon_is_taken_over_and_its_zombie_writes_not
         other = await stack.enter_async_context(open_store(postgres_url, clock=clock, owner="b"))
         await dying.accept(event("1"))
         [lost] = await dying.claim(1)
-        assert lost.deadline <= clock.boot()
+        assert lost.lease.until <= clock.boot()
         assert await other.recover() == 1
         [taken] = await other.claim(1)
         assert (taken.seq, taken.crashes) == (lost.seq, 1)

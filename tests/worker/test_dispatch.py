@@ -34,7 +34,7 @@ from wakeful.events import (
     Update,
     WaitRequest,
 )
-from wakeful.store import Store
+from wakeful.store import Store, open_store
 from wakeful.worker import Breaker, Limits, Worker
 
 SECOND = Backoff(first=1.0, cap=1.0)
@@ -383,6 +383,34 @@ async def test_a_heartbeat_ends_what_another_worker_has_taken(
         await asyncio.wait_for(over.wait(), 5)
         await until(lambda: not worker.running)
     assert await replies(store) == [] and await state_of(store, seq) == "queued"
+
+
+async def test_a_heartbeat_lets_a_long_run_go_on_beside_other_daemons(
+    postgres_url: str, clock: HandClock
+) -> None:
+    held: list[Claim] = []
+    over = asyncio.Event()
+
+    async def long(claim: Claim) -> Outcome:
+        held.append(claim)
+        await over.wait()
+        return done(claim, "ok")
+
+    async with open_store(postgres_url, clock=clock, owner="me", lease=30.0) as store:
+        seq = (await store.accept(event("x"))).seq
+        async with at_work(store, Script(long), clock, lease=0.03):
+            await until(lambda: held)
+            began = held[0].lease.until
+            assert clock.boot() < began < clock.boot() + 30
+            clock.move(25)
+            await until(lambda: held[0].lease.until == began + 25)
+            over.set()
+
+            async def answered() -> bool:
+                row = await store.event(seq)
+                return row is not None and row["state"] == "done"
+
+            await until(answered)
 
 
 async def test_D5_a_parked_run_goes_on_when_it_is_decided(store: Store, clock: HandClock) -> None:

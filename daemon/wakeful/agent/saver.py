@@ -249,7 +249,7 @@ class Saver(AsyncSqliteSaver):
     def _check_lease(self) -> None:
         """A worker past its deadline writes nothing: the thread may be somebody else's by now."""
         run = run_.get()
-        if run is not None and run.clock.boot() > run.claim.deadline:
+        if run is not None and run.clock.boot() > run.claim.lease.until:
             raise LeaseLost
 
 

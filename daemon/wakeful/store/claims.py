@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Integer, bindparam, func, or_, select, update
 from sqlalchemy.sql.elements import literal_column
 
-from wakeful.events import Claim, Decision, Event
+from wakeful.events import Claim, Decision, Event, Lease
 from wakeful.store import schema
 from wakeful.store.backwards import bring_forward, distrust_future
 from wakeful.store.codec import decision_from, event_from
@@ -130,10 +130,9 @@ class Claiming(Part):
             none.next_due = self._work_due
             return none
         self._no_work = self.alone  # until something wakes us
-        lasts = self.clock.boot() + self.lease / 1000 * LEASE_SHARE
-        deadline = float("inf") if self.alone else lasts
+        lasts = self.lasts()
         claims = await self.db.run(
-            lambda s: self._claim(s, limit, deadline), durable=False, late=self._give_back
+            lambda s: self._claim(s, limit, lasts), durable=False, late=self._give_back
         )
         self._work_due = claims.next_due
         if len(claims) >= limit:
@@ -150,12 +149,17 @@ class Claiming(Part):
         self.db.post(give)
         self.wake_work()
 
-    def _claim(self, s: Session, limit: int, deadline: float) -> Claims:
+    def lasts(self) -> float:
+        """Until when a lease that is written now is relied on (boot-time clock, seconds)."""
+        lasts = self.clock.boot() + self.lease / 1000 * LEASE_SHARE
+        return float("inf") if self.alone else lasts
+
+    def _claim(self, s: Session, limit: int, lasts: float) -> Claims:
         expiry = expire_due(s)
         rows = s.changes(
             CLAIM, now=s.now, free=limit, owner=self.owner, until=s.lease_now() + self.lease
         )
-        claims = Claims(_claimed(s, row, deadline) for row in rows)
+        claims = Claims(_claimed(s, row, lasts) for row in rows)
         claims.sort(key=lambda claim: claim.seq)
         if len(claims) < limit:
             claims.next_due = _earlier(s.scalar(NEXT_DUE), expiry)
@@ -224,7 +228,7 @@ def _earlier(one: int | None, other: int | None) -> int | None:
     return min((moment for moment in (one, other) if moment is not None), default=None)
 
 
-def _claimed(s: Session, row: Row, deadline: float) -> Claim:
+def _claimed(s: Session, row: Row, lasts: float) -> Claim:
     head = s.one(HEAD, seq=row["head_seq"])
     if head is None:
         raise LookupError(f"the event {row['head_seq']} of thread {row['thread_key']} is gone")
@@ -244,7 +248,7 @@ def _claimed(s: Session, row: Row, deadline: float) -> Claim:
         attempts=row["attempts"],
         crashes=row["crashes"],
         received_at=head["received_at"],
-        deadline=deadline,
+        lease=Lease(lasts),
         decisions=_decisions(s, event.thread_key) if again else {},
         merged=_merged(s, head["seq"]) if again else (),
         fingerprint=fingerprint,

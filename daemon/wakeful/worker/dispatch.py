@@ -247,8 +247,10 @@ class Worker:
                 log.error("No heartbeat: %s", error, extra={"action": "heartbeat_failed"})
 
     async def _keep(self) -> None:
-        held = list(self.running.values())
+        held, lasts = list(self.running.values()), self._store.lasts()
         mine = await self._store.heartbeat()
         for running in held:
-            if (running.claim.thread_key, running.claim.fence) not in mine:
+            if (running.claim.thread_key, running.claim.fence) in mine:
+                running.claim.lease.until = lasts
+            else:
                 running.cancel("lost")

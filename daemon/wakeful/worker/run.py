@@ -90,7 +90,7 @@ class Runner:
         """Run one claim to its end; says nothing when another worker has taken it over."""
         claim = running.claim
         try:
-            if self._clock.boot() > claim.deadline:
+            if self._clock.boot() > claim.lease.until:
                 raise LeaseLost
             if running.reason:
                 raise Drained
