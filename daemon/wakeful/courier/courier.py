@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -48,6 +49,7 @@ class Courier:
         self._redact = redact
         self._bell = store.mail
         self._flying: dict[int, asyncio.Task[None]] = {}
+        self._busy: Counter[str] = Counter()  # how many of them by each channel
         self._doubtful: dict[int, Reply] = {}
         self._closing = self._looked = False
         self._refusals = 0
@@ -80,11 +82,11 @@ class Courier:
 
     async def _fill(self) -> float:
         """Start as many deliveries as there is room for; returns seconds until more can be due."""
-        room = self.policy.at_once - len(self._flying)
-        if room <= 0:
-            return LOOK
         try:
             await self._look_for_doubtful()
+            room = self._room()
+            if room <= 0:
+                return LOOK
             replies = await self._store.take_replies(room)
             for reply in replies:
                 self._start(reply, doubtful=reply.attempts > 1)
@@ -100,8 +102,16 @@ class Courier:
             return TROUBLE.delay(self._refusals)
         self._refusals = 0
         if replies:
-            return 0.0 if len(replies) < room else LOOK
+            return 0.0
         return LOOK if due is None else min(LOOK, max(0.001, (due - self._clock.now()) / 1000))
+
+    def _room(self) -> int:
+        """How many replies may be taken whatever their channel; one that is full gets none."""
+        share = self.policy.per_channel
+        full = {name for name, busy in self._busy.items() if busy >= share}
+        self._store.hold_back(frozenset(full))
+        busiest = max((busy for name, busy in self._busy.items() if name not in full), default=0)
+        return min(self.policy.at_once - len(self._flying), share - busiest)
 
     async def _look_for_doubtful(self) -> None:
         """What a dead daemon was sending comes first; it waits for its channel to be open."""
@@ -109,13 +119,15 @@ class Courier:
             self._doubtful = {reply.id: reply for reply in await self._store.doubtful()}
             self._looked = True
         for reply in list(self._doubtful.values()):
-            if reply.channel in self._channels or reply.channel not in self._known:
+            room = self._busy[reply.channel] < self.policy.per_channel
+            if room and (reply.channel in self._channels or reply.channel not in self._known):
                 del self._doubtful[reply.id]
                 self._start(reply, doubtful=True)
 
     def _start(self, reply: Reply, *, doubtful: bool) -> None:
         task = asyncio.create_task(self._one(reply, doubtful), name=f"reply-{reply.id}")
         self._flying[reply.id] = task
+        self._busy[reply.channel] += 1
 
     async def _one(self, reply: Reply, doubtful: bool) -> None:
         try:
@@ -133,6 +145,7 @@ class Courier:
             self._doubtful[reply.id] = reply
         finally:
             del self._flying[reply.id]
+            self._busy[reply.channel] -= 1
             self.wake()
 
     async def _deliver(self, reply: Reply, doubtful: bool) -> None:

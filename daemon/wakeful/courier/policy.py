@@ -15,7 +15,8 @@ class Policy:
     backoff: Backoff = field(default=Backoff(first=1.0, cap=900.0))
     longest: float = 3300.0  # seconds; a Retry-After beyond it is asked about once an hour
     timeout: float = 60.0  # seconds for one send or one look-up
-    at_once: int = 32  # deliveries in flight
+    at_once: int = 64  # deliveries in flight
+    per_channel: int = 16  # of them by one channel, so that one that hangs leaves room
 
     def gives_up(self, attempts: int) -> bool:
         return attempts >= self.attempts

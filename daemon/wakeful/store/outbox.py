@@ -7,7 +7,7 @@ doubtful as any other.
 
 from __future__ import annotations
 
-from sqlalchemy import Integer, bindparam, exists, func, or_, select, update
+from sqlalchemy import Integer, Text, and_, bindparam, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.sql.elements import literal_column
 
@@ -62,18 +62,22 @@ SHOWN = Query(
     )
 )
 
+# Replies that may go next: the first of their lane, by a channel that has room.
+_slash = literal_column("'/'", Text)
+_has_room = func.replace(txt("full"), _slash + _o.channel + _slash, "") == txt("full")
+_first = and_(
+    _o.state == const("queued"),
+    _has_room,
+    ~exists().where(
+        _early.c.thread_key == _o.thread_key,
+        _early.c.address == _o.address,
+        literal_column("early.state IN ('queued', 'sending')"),
+        _early.c.id < _o.id,
+    ),
+)
 _due = (
     select(_o.id)
-    .where(
-        _o.state == const("queued"),
-        _o.next_at <= num("now"),
-        ~exists().where(
-            _early.c.thread_key == _o.thread_key,
-            _early.c.address == _o.address,
-            literal_column("early.state IN ('queued', 'sending')"),
-            _early.c.id < _o.id,
-        ),
-    )
+    .where(_first, _o.next_at <= num("now"))
     .order_by(_o.id)
     .limit(bindparam("free", type_=Integer()))
     .with_for_update(skip_locked=True, of=outbox)
@@ -117,7 +121,7 @@ ADOPT = Query(
     .values(lease_owner=txt("owner"), lease_until=num("until"))
 )
 
-NEXT_DUE = Query(select(func.min(_o.next_at)).where(_o.state == const("queued")))
+NEXT_DUE = Query(select(func.min(_o.next_at)).where(_first))
 
 # Let a reply go: sent, queued again, or dead.
 END = Query(
@@ -152,6 +156,14 @@ UNSEND = Query(
 
 
 class Outbox(Part):
+    _full: frozenset[str] = frozenset()
+
+    def hold_back(self, channels: frozenset[str]) -> None:
+        """Leave replies by these channels where they are: they are busy with what they have."""
+        if channels != self._full:
+            self._full = channels
+            self._no_mail = False
+
     async def post(self, outgoing: Outgoing, *, event_seq: int, thread_key: str) -> bool:
         """Queue a message; False when this ordinal of this event is queued already."""
 
@@ -167,13 +179,15 @@ class Outbox(Part):
         self, s: Session, seq: int, thread_key: str, outgoing: Outgoing, *, hand: bool
     ) -> Reply | None:
         """Write a reply within an open transaction; None when it is there already."""
-        hand = hand and s.one(LANE, k=thread_key, address=outgoing.address) is None
+        channel = outgoing.address.partition(":")[0]
+        free = hand and channel not in self._full
+        hand = free and s.one(LANE, k=thread_key, address=outgoing.address) is None
         reply_id = s.change(
             PUT,
             event_seq=seq,
             ordinal=outgoing.ordinal,
             thread_key=thread_key,
-            channel=outgoing.address.partition(":")[0],
+            channel=channel,
             address=outgoing.address,
             kind=outgoing.kind,
             payload=outgoing_payload(outgoing),
@@ -225,9 +239,11 @@ class Outbox(Part):
 
     def _take(self, s: Session, limit: int) -> tuple[list[Reply], int | None]:
         until = s.lease_now() + self.lease
-        ids = s.changes(TAKE, now=s.now, free=limit, owner=self.owner, until=until)
+        full = _listed(self._full)
+        ids = s.changes(TAKE, now=s.now, free=limit, owner=self.owner, until=until, full=full)
         rows = (s.one(ROW, i=row[0]) for row in sorted(ids, key=lambda row: int(row[0])))
-        return [reply_from(row) for row in rows], s.scalar(NEXT_DUE)
+        due = s.scalar(NEXT_DUE, full=full) if len(ids) < limit else s.now
+        return [reply_from(row) for row in rows], due
 
     async def next_reply_due(self) -> int | None:
         """When the next queued reply may be tried, ms UTC; 0 or the past: now."""
@@ -235,7 +251,8 @@ class Outbox(Part):
             return self._mail_due
         if self.nothing_before(self._no_mail, self._mail_due):
             return self._mail_due  # the last look at the outbox said so
-        return await self.db.run(lambda s: s.scalar(NEXT_DUE), durable=False)
+        full = _listed(self._full)
+        return await self.db.run(lambda s: s.scalar(NEXT_DUE, full=full), durable=False)
 
     async def doubtful(self) -> list[Reply]:
         """Replies that a dead daemon was sending; look for each before it goes out again."""
@@ -295,3 +312,8 @@ class Outbox(Part):
 
         if left:
             await self.db.run(put_back)
+
+
+def _listed(channels: frozenset[str]) -> str:
+    """Names as one text in which each can be found: `/mail/slack/`."""
+    return f"/{'/'.join(sorted(channels))}/" if channels else ""
