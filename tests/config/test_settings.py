@@ -58,6 +58,7 @@ def test_loopback_in_all_its_spellings(bind: str) -> None:
         {"timezone": "../etc/passwd"},
         {"timezone": ""},
         {"store": {"url": "mysql://x"}},
+        {"store": {"url": "postgresql+psycopg://bot@db/x"}},
         {"limits": {"steps": 0}},
         {"alerts": {"route": ["slack"]}},
         {"retention": {"identities": 1}},

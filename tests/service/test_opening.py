@@ -17,7 +17,7 @@ import pytest
 
 from tests.service.fakes import until
 from wakeful.backoff import Backoff
-from wakeful.errors import FolderFaulty, PortTaken, StoreBusy
+from wakeful.errors import FolderFaulty, PortTaken, Refused, StoreBusy
 from wakeful.service import Service, open_service
 from wakeful.service.channels import Channels
 
@@ -219,6 +219,24 @@ async def test_P12_a_broken_security_setting_stops_the_daemon(agent: Path) -> No
     with pytest.raises(FolderFaulty, match="verify"):
         async with awake(agent):
             raise AssertionError("it must not start")
+
+
+async def test_a_store_of_another_kind_behind_a_name_is_refused(
+    agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT_STORE", "postgresql+psycopg://bot@db.example/x")
+    with (agent / "agent.toml").open("a") as file:
+        file.write('\n[store]\nurl = "${BOT_STORE}"\n')
+    with pytest.raises(Refused, match="runs on SQLite"):
+        async with awake(agent):
+            raise AssertionError("it must not start")
+
+
+async def test_status_shows_how_the_world_calls_it(agent: Path) -> None:
+    with (agent / "agent.toml").open("a") as file:
+        file.write('public_url = "https://bot.example.com"\n')
+    async with awake(agent) as (service, _):
+        assert (await service.core.view.status())["public_url"] == "https://bot.example.com"
 
 
 async def test_P15_a_taken_port_is_a_sentence_and_leaves_the_store_free(agent: Path) -> None:

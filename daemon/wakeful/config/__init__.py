@@ -12,12 +12,19 @@ from wakeful.config.load import (
     read_toml,
     secret_in_text,
 )
-from wakeful.config.settings import SecretSettings, Settings, is_loopback, split_bind
+from wakeful.config.settings import (
+    SQLITE,
+    SecretSettings,
+    Settings,
+    is_loopback,
+    split_bind,
+)
 from wakeful.config.words import SECURITY, explain, nearest, unknown
 
 __all__ = [
     "FILE",
     "SECURITY",
+    "SQLITE",
     "FrontMatter",
     "FrontMatterError",
     "KeyPath",

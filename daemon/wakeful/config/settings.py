@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from wakeful.config.words import SECURITY
 
 OPERATOR_BIND = "127.0.0.1:7777"
+SQLITE = "sqlite:///"  # how the address of a store begins
 TOOLS = ("send", "remember", "no_reply")
 SCHEDULES = ("housekeeping",)
 CHANNELS = ("console",)
@@ -69,10 +70,8 @@ def _timezone(value: str) -> str:
 
 
 def _store_url(value: str) -> str:
-    if not value.startswith(("sqlite:///", "postgresql+psycopg://", "secret:", "${")):
-        raise ValueError(
-            'write "sqlite:////absolute/path/state.db" or "postgresql+psycopg://host/database"'
-        )
+    if not value.startswith((SQLITE, "secret:", "${")):
+        raise ValueError(f'the daemon runs on SQLite; write "{SQLITE}/absolute/path/state.db"')
     return value
 
 
@@ -143,13 +142,6 @@ class Retention(_Table):
     artefacts: Annotated[int, Field(ge=1)] = 90
 
 
-class Approvals(_Table):
-    """Who decides for webhook and schedule runs; empty: the operator."""
-
-    approvers: tuple[Name, ...] = ()
-    route: tuple[Address, ...] = ()
-
-
 class SecretSettings(_Table):
     """Where secrets are kept: the system's keyring, or an encrypted file."""
 
@@ -181,7 +173,6 @@ class Settings(BaseSettings):
     limits: Limits = Limits()
     alerts: Alerts = Alerts()
     retention: Retention = Retention()
-    approvals: Approvals = Approvals()
     secrets: SecretSettings = SecretSettings()
 
     @classmethod

@@ -73,15 +73,14 @@ def _missing(
 
 def _route_faults(folder: Path, snapshot: Snapshot) -> Iterator[Fault]:
     _, lines = _agent_toml(folder)
-    alerts, approvals = snapshot.settings.alerts, snapshot.settings.approvals
-    for table, route in (("alerts", alerts.route), ("approvals", approvals.route)):
-        for index, address in enumerate(route):
-            channel = address.partition(":")[0]
-            if channel not in snapshot.channels:
-                line = line_of(lines, (table, "route", index))
-                message = unknown("channel", channel, snapshot.channels)
-                yield Fault(file=FILE, line=line, key=f"{table}.route", message=message)
-    if not alerts.route:
+    route = snapshot.settings.alerts.route
+    for index, address in enumerate(route):
+        channel = address.partition(":")[0]
+        if channel not in snapshot.channels:
+            line = line_of(lines, ("alerts", "route", index))
+            message = unknown("channel", channel, snapshot.channels)
+            yield Fault(file=FILE, line=line, key="alerts.route", message=message)
+    if not route:
         message = (
             "failures are shown on the page, in the log and by `wakeful status` only; name"
             ' addresses, such as route = ["slack:#ops"], to be told'

@@ -132,6 +132,7 @@ class Core:
             "pid": os.getpid(),
             "ready": self.ready(),
             "running": len(self.worker.running) if self.worker else 0,
+            "public_url": self.settings.server.public_url,
             "outage": breaker.reason if breaker and breaker.open else None,
             "channels": self.channels.states(),
             "faults": [self.secrets.redact(str(fault)) for fault in self.faults],

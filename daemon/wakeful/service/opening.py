@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from wakeful import config
-from wakeful.config import Settings
-from wakeful.errors import FolderFaulty
+from wakeful.config import SQLITE, Settings
+from wakeful.errors import FolderFaulty, Refused
 from wakeful.host import Clock
 from wakeful.plugs import Folder, Snapshot
 from wakeful.secrets import Secrets, open_secrets
@@ -95,6 +95,8 @@ async def _open_core(
         url = f"sqlite:///{path / '.wakeful' / 'state.db'}"
     else:
         url = (await secrets.resolve(url)).get_secret_value()
+    if not url.startswith(SQLITE):  # a name that stood for it passed the settings
+        raise Refused(f"[store] url must begin with {SQLITE}; the daemon runs on SQLite")
     owner = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
     store = await stack.enter_async_context(open_store(url, clock=clock, owner=owner))
     recovered = await store.recover()

@@ -34,8 +34,7 @@ def refuse_foreign(folder: Path, *, kind: Callable[[Path], int | None] | None = 
     if name is not None:
         raise StoreBroken(
             f"{folder} is on a network or shared file system ({name}), where SQLite loses data; "
-            'put the store on a local disk, `[store] url = "sqlite:////local/path/state.db"`, '
-            "or use PostgreSQL"
+            'put the store on a local disk: `[store] url = "sqlite:////local/path/state.db"`'
         )
 
 
