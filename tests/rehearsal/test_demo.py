@@ -17,6 +17,7 @@ from wakeful.plugs import check
 from wakeful.rehearsal import demo
 from wakeful.rehearsal.acts import SECRET, Stage, Unconvinced, believe
 from wakeful.rehearsal.reading import read
+from wakeful.service import open_service
 
 ACTS = ("chat", "schedule", "webhook")
 PATIENCE = 150.0  # seconds, on a busy machine
@@ -94,7 +95,7 @@ def test_an_act_that_was_not_seen_is_not_ok(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(demo, "ACTS", {"chat": unseen})
     told: list[str] = []
-    assert demo.run_demo(once=True, echo=told.append) == 1
+    assert demo.run_demo(open_service, once=True, echo=told.append) == 1
     assert "chat failed: nothing came" in told
     assert "chat ok" not in told
 

@@ -17,5 +17,6 @@ def demo(once: bool) -> None:
     It stays up afterwards and prints the address of the page, until Ctrl-C.
     """
     from wakeful.rehearsal.demo import run_demo
+    from wakeful.service import open_service
 
-    sys.exit(run_demo(once=once))
+    sys.exit(run_demo(open_service, once=once))

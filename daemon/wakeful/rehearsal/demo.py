@@ -6,7 +6,6 @@ The daemon runs in this process; everything is asked of it over HTTP, as others 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import secrets
 import shutil
@@ -14,16 +13,16 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import httpx
 
 from wakeful.rehearsal.acts import ACTS, SECRET, Stage, Unconvinced
 from wakeful.web.auth import read_token
 
-SERVICE = "wakeful.service"  # by name: it stands on a floor above
 TEMPLATE = "demo_agent"
 ACT_SECONDS = 90.0
 INTERRUPTED = 130  # exit code
@@ -32,12 +31,26 @@ QUIET_SCHEDULE = ("every: 5s", "every: 1h")  # once it was shown
 Echo = Callable[[str], None]
 
 
-def run_demo(*, once: bool, echo: Echo | None = None) -> int:
-    """Show the three acts; 0 when all of them really happened. Without `once`, stay up."""
-    return asyncio.run(_run(once, echo or _print))
+class Running(Protocol):
+    """What the demo needs of a daemon that runs."""
+
+    @property
+    def url(self) -> str: ...
+    def new_code(self) -> str: ...
 
 
-async def _run(once: bool, echo: Echo) -> int:
+Open = Callable[[Path], AbstractAsyncContextManager[Running]]
+
+
+def run_demo(open_service: Open, *, once: bool, echo: Echo | None = None) -> int:
+    """Show the three acts; 0 when all of them really happened. Without `once`, stay up.
+
+    The daemon is handed in: it stands on a floor above.
+    """
+    return asyncio.run(_run(open_service, once, echo or _print))
+
+
+async def _run(open_service: Open, once: bool, echo: Echo) -> int:
     stop = _stopping()
     with tempfile.TemporaryDirectory(prefix="wakeful-demo-") as temporary:
         folder = Path(temporary) / "tea-shop"
@@ -45,7 +58,7 @@ async def _run(once: bool, echo: Echo) -> int:
             shutil.copytree(template, folder, ignore=shutil.ignore_patterns("__pycache__"))
         os.environ[SECRET] = secrets.token_hex(16)
         echo(f"An agent of a small tea shop, in {folder}")
-        async with importlib.import_module(SERVICE).open_service(folder) as service:
+        async with open_service(folder) as service:
             failed = await _unless(stop, _show(service, folder, echo))
             if failed is None:
                 return INTERRUPTED
@@ -54,7 +67,7 @@ async def _run(once: bool, echo: Echo) -> int:
     return 1 if failed else 0
 
 
-async def _unless(stop: asyncio.Event, show: Coroutine[Any, Any, int]) -> int | None:
+async def _unless(stop: asyncio.Event, show: Coroutine[None, None, int]) -> int | None:
     """The result of the show; none when it was stopped before its end."""
     showing, stopped = asyncio.create_task(show), asyncio.create_task(stop.wait())
     await asyncio.wait({showing, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -66,7 +79,7 @@ async def _unless(stop: asyncio.Event, show: Coroutine[Any, Any, int]) -> int | 
     return None
 
 
-async def _show(service: Any, folder: Path, echo: Echo) -> int:
+async def _show(service: Running, folder: Path, echo: Echo) -> int:
     """Play every act, and count those that did not come off."""
     failed = 0
     headers = {"Authorization": f"Bearer {read_token(folder / '.wakeful' / 'token')}"}
@@ -90,7 +103,7 @@ async def _show(service: Any, folder: Path, echo: Echo) -> int:
     return failed
 
 
-async def _stay_up(service: Any, folder: Path, stop: asyncio.Event, echo: Echo) -> None:
+async def _stay_up(service: Running, folder: Path, stop: asyncio.Event, echo: Echo) -> None:
     await asyncio.to_thread(_calm, folder / "schedules" / "daily-numbers.md")
     echo("")
     echo(f"The page: {service.url}/login")
@@ -107,7 +120,7 @@ async def _stay_up(service: Any, folder: Path, stop: asyncio.Event, echo: Echo) 
             loop.remove_reader(keys.fileno())
 
 
-def _another(service: Any, stop: asyncio.Event, echo: Echo) -> None:
+def _another(service: Running, stop: asyncio.Event, echo: Echo) -> None:
     if sys.stdin.readline():
         echo(f"Another code: {service.new_code()}")
     else:

@@ -25,9 +25,9 @@ from wakeful.secrets import Secrets, open_secrets
 from wakeful.service import engine
 from wakeful.service.announce import announced
 from wakeful.service.core import Core
-from wakeful.service.follow import SCAN_EVERY, follow
 from wakeful.service.machine import private_folder, raise_file_limit
 from wakeful.service.operations import Commands
+from wakeful.service.reload import SCAN_EVERY, keep_reloading
 from wakeful.service.time import SystemClock
 from wakeful.store import open_store
 from wakeful.web import (
@@ -151,7 +151,8 @@ async def _open_parts(
     await stack.enter_async_context(engine.running(core, agent, drain=drain))
     await stack.enter_async_context(engine.ticking(core, snapshot))
     task = asyncio.create_task(
-        follow(service.folder, core.adopt, current=snapshot, every=scan_every), name="follow"
+        keep_reloading(service.folder, core.adopt, current=snapshot, every=scan_every),
+        name="reload",
     )
     stack.push_async_callback(engine.ended, task)
     log.info("Awake: %s.", core.path.name, extra={"action": "awake"})

@@ -12,7 +12,7 @@ import pytest
 from tests.service.fakes import until
 from wakeful.config import Settings
 from wakeful.plugs import Folder, Snapshot
-from wakeful.service.follow import follow
+from wakeful.service.reload import keep_reloading
 
 FIRST = Snapshot(digest="1", settings=Settings(model="rehearsal"))
 
@@ -39,7 +39,7 @@ async def adopted(*pages: Snapshot | Exception, wanted: int, fail: int = 0) -> l
             raise ValueError("cannot be used")
 
     folder = cast(Folder, cast(Any, Pages(*pages)))
-    task = asyncio.create_task(follow(folder, adopt, current=FIRST, every=0.001))
+    task = asyncio.create_task(keep_reloading(folder, adopt, current=FIRST, every=0.001))
     await until(lambda: len(seen) >= wanted)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 SCAN_EVERY = 5.0  # seconds
 
 
-async def follow(
+async def keep_reloading(
     folder: Folder,
     adopt: Callable[[Snapshot], Awaitable[None]],
     *,
