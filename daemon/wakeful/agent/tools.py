@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import re
@@ -12,6 +11,7 @@ from typing import Any, get_type_hints
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from wakeful.agent.aside import aside
 from wakeful.agent.current import call_
 from wakeful.tool import Call
 
@@ -76,9 +76,17 @@ def _caller(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     async def run(**arguments: Any) -> Any:
         for name in hidden:
             arguments[name] = call_.get()
-        if inspect.iscoroutinefunction(function):
-            return await function(**arguments)
-        result = await asyncio.to_thread(functools.partial(function, **arguments))
-        return await result if inspect.isawaitable(result) else result
+        try:
+            return await _called(function, arguments)
+        except SystemExit as end:  # it would end the daemon
+            raise RuntimeError(f"it called sys.exit({end.code!r})") from end
 
     return run
+
+
+async def _called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    if inspect.iscoroutinefunction(function):
+        return await function(**arguments)
+    call = functools.partial(function, **arguments)
+    result = await aside(call, name=f"tool-{function.__name__}")
+    return await result if inspect.isawaitable(result) else result
