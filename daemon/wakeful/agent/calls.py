@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 from langchain.agents.middleware import AgentMiddleware
 from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
 from wakeful.agent.approvals import ask
 from wakeful.agent.current import Run, call_, current
@@ -157,6 +157,10 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         token = call_.set(self._call(run, key))
         try:
             return _hidden(await handler(request), run)
+        except GraphInterrupt as error:
+            if request.tool_call["name"] == TASK:  # a sub-agent's question, not the tool's own
+                raise
+            return failure(request, error, run.hide)
         except (GraphBubbleUp, LeaseLost, StoreBroken):
             raise
         except Exception as error:
