@@ -61,3 +61,7 @@ async def test_a_scan_that_fails_is_said_and_survived(caplog: pytest.LogCaptureF
 async def test_what_could_not_be_taken_over_does_not_end_it() -> None:
     second, third = replace(FIRST, digest="2"), replace(FIRST, digest="3")
     assert await adopted(second, third, wanted=2, fail=1) == ["2", "3"]
+
+
+async def test_what_could_not_be_taken_over_is_tried_again() -> None:
+    assert await adopted(replace(FIRST, digest="2"), wanted=3, fail=2) == ["2", "2", "2"]

@@ -27,8 +27,8 @@ async def keep_reloading(
             new = await asyncio.to_thread(folder.scan)
             if new is current or new == current:
                 continue
-            current = new
             await adopt(new)
+            current = new  # one that could not be taken over is tried again
             log.info("The folder changed and is in use.", extra={"action": "folder_adopted"})
         except Exception:
             log.exception(
