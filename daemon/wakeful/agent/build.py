@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from langchain_core.language_models import BaseChatModel
 
@@ -114,7 +114,7 @@ class Agent:
 
     async def _rebuild(self, snapshot: Snapshot) -> None:
         settings = snapshot.settings
-        models = {name: await self._model(settings, name) for name in _names(snapshot)}
+        models = await self._models_of(settings, _names(snapshot))
         parts = self._parts(settings, models)
         self._snapshot = self._snapshot or snapshot  # the first graph asks for it while it is built
         built: Built = await asyncio.to_thread(build, parts, snapshot)
@@ -152,14 +152,20 @@ class Agent:
     async def _recall(self, principal: str) -> tuple[str, ...]:
         return tuple(row.text for row in await self._store.memory(principal))
 
-    async def _model(self, settings: Settings, name: str) -> BaseChatModel:
-        """A model by its name, the settings' own by none; built once for one set of options."""
-        key = (name or settings.model, repr((settings.fallbacks, settings.model_options)))
-        if key not in self._models:
-            self._models[key] = await self._make_model(
+    async def _models_of(
+        self, settings: Settings, names: Iterable[str]
+    ) -> dict[str, BaseChatModel]:
+        """By name, the settings' own under none; built once for one set of options."""
+        options = repr((settings.fallbacks, settings.model_options))
+        keys = {name: (name or settings.model, options) for name in names}
+        built: dict[tuple[str, str], BaseChatModel] = {}
+        for name, key in keys.items():
+            found = built.get(key) or self._models.get(key)
+            built[key] = found or await self._make_model(
                 settings, self._secrets.resolve, name=name, folder=self._folder.path
             )
-        return self._models[key]
+        self._models = built  # what the folder names no more is let go
+        return {name: built[key] for name, key in keys.items()}
 
 
 async def build_agent(

