@@ -133,6 +133,28 @@ def test_D1_kill_and_restart_answers_once(agent: Path) -> None:
     assert (agent / "marks.txt").read_text() == "step 2\n"
 
 
+CLINGING = """
+import threading
+
+
+async def cling(number: int) -> str:
+    \"\"\"Begin a thread that never ends.\"\"\"
+    threading.Thread(target=threading.Event().wait, name="clinging").start()
+    return "begun"
+"""
+
+
+def test_a_thread_that_a_tool_left_behind_does_not_keep_the_process(agent: Path) -> None:
+    (agent / "tools" / "clinging.py").write_text(CLINGING)
+    script = agent / "rehearsal.toml"
+    turn = "[[turn]]\nwhen = 'cling'\nsteps = [{ call = 'cling', args = { number = 1 } }, "
+    script.write_text(turn + "{ say = 'clung' }]\n" + script.read_text())
+    with process(agent) as one, one.client() as client:
+        assert answer(client, send(client, "cling")) == "clung"
+        assert one.ends(signal.SIGTERM) == 0
+        one.said("it did not end: .*clinging")
+
+
 def test_what_cannot_start_says_why_in_a_sentence(agent: Path) -> None:
     (agent / "agent.toml").write_text('modell = "rehearsal"\n')
     with process(agent) as one:

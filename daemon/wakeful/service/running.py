@@ -12,6 +12,7 @@ from typing import Any
 
 from wakeful import config
 from wakeful.secrets import Secrets, open_secrets
+from wakeful.service.leaving import LINGER, leave_within
 from wakeful.service.logs import start_logging
 from wakeful.service.loop import Loop
 from wakeful.service.machine import private_folder
@@ -39,15 +40,19 @@ async def _run(path: Path, overrides: Mapping[str, Any] | None) -> int:
     awake = asyncio.Event()
     serving = asyncio.create_task(_serve(path, overrides, secrets, awake, stopping))
     stop = asyncio.create_task(stopping.wait())
+    code = 1
     try:
         await asyncio.wait({serving, stop}, return_when=asyncio.FIRST_COMPLETED)
         if stopping.is_set() and not awake.is_set():
             serving.cancel()  # told to stop while it was still waking up
         await asyncio.wait({serving})
-        return 0 if serving.cancelled() else serving.result()
+        code = 0 if serving.cancelled() else serving.result()
+        return code
     finally:
         stop.cancel()
         stop_logging()
+        if awake.is_set() or stopping.is_set():
+            leave_within(LINGER, code)
 
 
 async def _serve(
