@@ -101,7 +101,7 @@ class Channels(Mapping[str, Channel]):
             lambda: self._opened(name, plug),
             clock=self._clock,
             probe=lambda channel: channel.probe(),
-            changed=lambda _, channel: self._set(name, channel),
+            changed=lambda channel: self._set(name, channel),
             backoff=self._backoff,
             circuit=self._circuit,
             redact=self._redact,

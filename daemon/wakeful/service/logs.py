@@ -50,7 +50,7 @@ class _PrivateFile(RotatingFileHandler):
 
 
 def start_logging(
-    folder: Path, *, known: Callable[[], Iterable[str]] = tuple, level: int = logging.INFO
+    folder: Path, *, known: Callable[[], Iterable[str]] = tuple
 ) -> Callable[[], None]:
     """Log to stderr and to `logs/wakeful.log` below the folder; returns what takes it back."""
     logs = folder / "logs"
@@ -64,7 +64,7 @@ def start_logging(
     for handler in handlers:
         handler.setFormatter(Redacted(known))
         root.addHandler(handler)
-    root.setLevel(level)
+    root.setLevel(logging.INFO)
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
 

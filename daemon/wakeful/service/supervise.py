@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from typing import Generic, Literal, TypeVar
 
 from wakeful.backoff import Backoff
@@ -43,8 +43,8 @@ class Supervised(Generic[T]):
         opener: Callable[[], AbstractAsyncContextManager[T]],
         *,
         clock: Clock,
-        probe: Callable[[T], object],
-        changed: Callable[[str, T | None], None],
+        probe: Callable[[T], Awaitable[Health]],
+        changed: Callable[[T | None], None],
         backoff: Backoff = REOPEN,
         circuit: int = CIRCUIT,
         redact: Callable[[str], str] = redact,
@@ -58,12 +58,6 @@ class Supervised(Generic[T]):
         self.error = ""
         self.failures = 0
         self.tried = asyncio.Event()  # set once the first attempt has ended, well or not
-        self._broken: asyncio.Future[str] | None = None
-
-    def report(self, error: str) -> None:
-        """Say that the open part does not work any more, so that it is opened again."""
-        if self._broken is not None and not self._broken.done():
-            self._broken.set_result(error)
 
     async def run(self) -> None:
         """Keep the part open until cancelled."""
@@ -86,34 +80,23 @@ class Supervised(Generic[T]):
                 try:
                     return await self._until_broken(part)
                 finally:
-                    self._changed(self.name, None)
+                    self._changed(None)
         except Exception as error:
             return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
     def _up(self, part: T) -> None:
         self.state, self.error = "open", ""
-        self._changed(self.name, part)
+        self._changed(part)
         self.tried.set()
         log.info("%s is open.", self.name, extra={"action": "part_open", "part": self.name})
 
     async def _until_broken(self, part: T) -> str:
-        self._broken = asyncio.get_running_loop().create_future()
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PROBE_EVERY):
-                    return await asyncio.shield(self._broken)
-            error = await self._probed(part)
-            if error:
-                return error
-
-    async def _probed(self, part: T) -> str:
-        """Go round once; an empty answer means that it works."""
-        async with asyncio.timeout(OPENING):
-            found = self._probe(part)
-            health = await found if asyncio.iscoroutine(found) else found
-        if isinstance(health, Health) and not health.ok:
-            return health.detail or "its probe failed"
-        return ""
+            await asyncio.sleep(PROBE_EVERY)
+            async with asyncio.timeout(OPENING):
+                health = await self._probe(part)
+            if not health.ok:
+                return health.detail or "its probe failed"
 
     async def _fail(self, error: str) -> float:
         """Note a failure; returns the pause before the next attempt."""
