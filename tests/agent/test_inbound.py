@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
 from tests.agent.kit import Scripted, World, call, calls, world
-from wakeful.agent.inbound import dangling, framed, safe_name
+from wakeful.agent.inbound import SEEDED, dangling, framed, safe_name
 from wakeful.events import Attachment, Event
 
 PIXEL = base64.b64decode(
@@ -121,6 +121,21 @@ async def test_a_delivered_report_stands_before_the_first_answer_to_it(tmp_path:
         assert [type(m).__name__ for m in asked] == ["HumanMessage", "AIMessage", "HumanMessage"]
         assert asked[1].text == "Sales: 3"
         assert "never seen: Good morning" in asked[2].text
+
+
+async def test_a_report_that_comes_into_a_thread_that_goes_on_is_known_there_too(
+    tmp_path: Path,
+) -> None:
+    """Weekly reports to one address; and an answer that was faster than the report's receipt."""
+    async with world(tmp_path, lambda _: AIMessage("ok")) as w:
+        for week in ("Sales: 3", "Sales: 4"):
+            await w.accept(f"what does {week} mean?")
+            claim = replace(await w.claim(), seed=(week,))
+            await w.commit(claim, await w.run(claim))
+        told = [m.text for m in w.model.asked[-1][1:]]
+        seeded = [text for text in told if text == SEEDED]
+        assert [text for text in told if text.startswith("Sales")] == ["Sales: 3", "Sales: 4"]
+        assert len(seeded) == 2 and told[-1] == "what does Sales: 4 mean?"
 
 
 def test_a_call_is_open_though_an_older_one_of_its_id_was_answered() -> None:

@@ -39,12 +39,10 @@ def id_of(seq: int) -> str:
 
 
 async def messages_of(
-    claim: Claim, workspace: Path, artefacts: Artefacts | None, *, fresh: bool
+    claim: Claim, workspace: Path, artefacts: Artefacts | None
 ) -> list[AnyMessage]:
     """What a claim adds to its thread: what stands before it, itself, and what joined it."""
-    found: list[AnyMessage] = []
-    if fresh:
-        found += _seeded(claim)
+    found = _seeded(claim)
     notes = [UNSEEN.format(text=text) for text in claim.undelivered]
     found.append(await message_of(claim.seq, claim.event, workspace, artefacts, notes=notes))
     for seq, event in claim.merged:
@@ -53,10 +51,14 @@ async def messages_of(
 
 
 def _seeded(claim: Claim) -> list[AnyMessage]:
-    """What stood in the thread first; providers want it to begin with a person."""
+    """Reports that were delivered here since the last event; a person's message leads them in.
+
+    A thread may have begun before its report: the answer can be faster than the receipt, and one
+    address can get a report every week.
+    """
     if not claim.seed:
         return []
-    names = (f"seed-{claim.graph_id}-{n}" for n in range(len(claim.seed) + 1))
+    names = (f"seed-{claim.seq}-{n}" for n in range(len(claim.seed) + 1))
     head = HumanMessage(SEEDED, id=next(names))
     return [head, *(AIMessage(text, id=name) for text, name in zip(claim.seed, names, strict=True))]
 

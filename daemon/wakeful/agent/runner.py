@@ -113,7 +113,7 @@ class Runner:
         """The row of the crash table that the thread is in, carried out."""
         claim = run.claim
         if self._means.saver.is_warm(claim.graph_id, claim.fence):
-            given = await self._input(claim, [], fresh=False)
+            given = await self._input(claim, [])
             return await self._invoke(run, given, config, stop)
         snapshot = await self.graph.aget_state(config)
         row = table.row_of(snapshot, claim)
@@ -124,7 +124,7 @@ class Runner:
             return await self._migrate(run, snapshot, config, stop)
         match row:
             case table.Start():
-                given = await self._input(claim, messages, fresh=not messages)
+                given = await self._input(claim, messages)
                 return await self._invoke(run, given, config, stop)
             case table.Resume(answers=answers):
                 resume = {id: answer_of(decision) for id, decision in answers.items()}
@@ -136,12 +136,10 @@ class Runner:
             case table.Finish(values=values):
                 return values, ()
 
-    async def _input(
-        self, claim: Claim, messages: list[AnyMessage], *, fresh: bool
-    ) -> dict[str, Any]:
+    async def _input(self, claim: Claim, messages: list[AnyMessage]) -> dict[str, Any]:
         """`messages`: those of the thread when it may have been left open."""
         means = self._means
-        new = await messages_of(claim, means.workspace, means.artefacts, fresh=fresh)
+        new = await messages_of(claim, means.workspace, means.artefacts)
         new = [hidden(message, means.hide) for message in new]
         return {"messages": [*dangling(messages), *new]}
 
@@ -153,7 +151,7 @@ class Runner:
         if all(id_of(seq) in there for seq, _ in claim.merged):
             return []
         means = self._means
-        new = await messages_of(claim, means.workspace, means.artefacts, fresh=False)
+        new = await messages_of(claim, means.workspace, means.artefacts)
         return [hidden(message, means.hide) for message in new if message.id not in there]
 
     async def _invoke(
@@ -231,7 +229,7 @@ class Runner:
             extra={"action": "migrated", "event": run.claim.seq},
         )
         if not closed:
-            given = await self._input(run.claim, [], fresh=False)
+            given = await self._input(run.claim, [])
             return await self._invoke(run, given, config, stop)
         await self.graph.aupdate_state(config, {"messages": closed}, as_node="tools")
         return await self._invoke(run, None, config, stop)
@@ -243,7 +241,7 @@ class Runner:
         snapshot = await self.graph.aget_state(config)
         if isinstance(table.row_of(snapshot, claim), table.Start):
             messages = snapshot.values.get("messages", [])
-            given = await self._input(claim, messages, fresh=not messages)
+            given = await self._input(claim, messages)
             await self.graph.aupdate_state(config, given, as_node="__start__")
         await self._close(config, AIMessage(text))
 
