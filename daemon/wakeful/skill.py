@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+SKILL_FILE = "SKILL.md"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skill:

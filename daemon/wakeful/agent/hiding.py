@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from wakeful.redact import everywhere
+
 Hide = Callable[[str], str]
 M = TypeVar("M", bound=BaseMessage)
 
@@ -19,21 +21,10 @@ def nothing(text: str) -> str:
 def hidden(message: M, hide: Hide) -> M:
     """The message without secrets; the same one when there were none."""
     changes: dict[str, Any] = {}
-    if (content := without(message.content, hide)) != message.content:
+    if (content := everywhere(message.content, hide)) != message.content:
         changes["content"] = content
     for name in ("tool_calls", "invalid_tool_calls") if isinstance(message, AIMessage) else ():
         calls = getattr(message, name)
-        if calls and (clean := without(calls, hide)) != calls:
+        if calls and (clean := everywhere(calls, hide)) != calls:
             changes[name] = clean
     return message.model_copy(update=changes) if changes else message
-
-
-def without(value: Any, hide: Hide) -> Any:
-    """A plain value, every text in it without secrets."""
-    if isinstance(value, str):
-        return hide(value)
-    if isinstance(value, dict):
-        return {without(key, hide): without(inner, hide) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [without(inner, hide) for inner in value]
-    return value

@@ -1,7 +1,7 @@
 """The settings of an agent folder: read once, checked, frozen."""
 
 from wakeful.config.frontmatter import FrontMatter, FrontMatterError, read_front_matter
-from wakeful.config.lines import KeyPath, key_lines, line_of
+from wakeful.config.lines import KeyPath, key_lines, line_of, texts
 from wakeful.config.load import (
     FILE,
     Unreadable,
@@ -44,5 +44,6 @@ __all__ = [
     "read_toml",
     "secret_in_text",
     "split_bind",
+    "texts",
     "unknown",
 ]

@@ -7,8 +7,9 @@ accepted and writes down one line number for each key, inline tables and arrays 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 KeyPath = tuple[str | int, ...]
 
@@ -37,6 +38,18 @@ def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
         if path[:end] in lines:
             return lines[path[:end]]
     return None
+
+
+def texts(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Path and text of everything that is a text inside settings."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from texts(inner, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield from texts(inner, (*path, index))
 
 
 @dataclass

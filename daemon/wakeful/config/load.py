@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from wakeful.config.lines import KeyPath, key_lines
+from wakeful.config.lines import KeyPath, key_lines, texts
 from wakeful.config.settings import Settings
 from wakeful.config.words import explain, nearest
 from wakeful.errors import FolderFaulty, Unknown
@@ -126,14 +126,15 @@ def merge(base: Values, above: Values) -> dict[str, Any]:
     merged = dict(base)
     for key, value in above.items():
         old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            value = merge(old, value)
+        merged[key] = value
     return merged
 
 
 def secret_in_text(file: str, values: Values, lines: Mapping[KeyPath, int]) -> Iterator[Fault]:
     """Warnings for values that have the shape of a token: here stand names of secrets only."""
-    for path, value in _texts(values):
+    for path, value in texts(values):
         if looks_secret(value):
             yield Fault(
                 file=file,
@@ -142,17 +143,6 @@ def secret_in_text(file: str, values: Values, lines: Mapping[KeyPath, int]) -> I
                 message='this looks like a secret; store it and write "secret:NAME" instead',
                 warning=True,
             )
-
-
-def _texts(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _texts(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _texts(inner, (*path, index))
 
 
 def _from_environment() -> dict[str, Any]:

@@ -33,7 +33,6 @@ SUFFIXES: dict[Kind, tuple[str, ...]] = {
     "subagents": (".md",),
     "tools": (".py",),
 }
-SKILL_FILE = "SKILL.md"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 

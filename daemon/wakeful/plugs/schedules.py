@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from wakeful.config import FrontMatterError, nearest, read_front_matter, unknown
 from wakeful.events import Fault
@@ -20,6 +20,9 @@ from wakeful.schedule.zones import zone
 TRIGGERS = ("cron", "every", "at")
 KEYS = (*TRIGGERS, "timezone", "deliver", "thread", "catch_up")
 HANDLER_KEYS = (*TRIGGERS, "timezone", "deliver", "catch_up")
+THREADS: tuple[ThreadMode, ...] = get_args(ThreadMode)
+CATCH_UPS: tuple[CatchUp, ...] = get_args(CatchUp)
+W = TypeVar("W", bound=str)
 _BARE_CRON = re.compile(r"^(cron:[ \t]*)([*@][^\n]*?)[ \t]*$", re.MULTILINE)
 _ADDRESS = re.compile(r"[\w.-]+:\S.*")
 
@@ -72,11 +75,12 @@ class _Draft:
             return ""
         return str(value)
 
-    def choice(self, key: str, allowed: tuple[str, ...], default: str) -> str:
-        value = self.text(key) or default
-        if value not in allowed:
-            self.fault(unknown("value", value, allowed), key)
-        return value
+    def choice(self, key: str, allowed: tuple[W, ...], default: W) -> W:
+        word = self.text(key) or default
+        found = next((each for each in allowed if each == word), None)
+        if found is None:
+            self.fault(unknown("value", word, allowed), key)
+        return found or default
 
     def attempt(self, key: str, read: Callable[[], Any]) -> Any:
         """The value, or None and a fault when its reader refuses it."""
@@ -134,8 +138,8 @@ def _rule(draft: _Draft, **what: Any) -> Rule:
         name=draft.path.stem,
         timezone=timezone,
         deliver=deliver,
-        thread=draft.choice("thread", get_args(ThreadMode), "continue"),  # type: ignore[arg-type]
-        catch_up=draft.choice("catch_up", get_args(CatchUp), "once"),  # type: ignore[arg-type]
+        thread=draft.choice("thread", THREADS, "continue"),
+        catch_up=draft.choice("catch_up", CATCH_UPS, "once"),
         file=draft.file,
         digest=_digest(when, timezone),
         **when,

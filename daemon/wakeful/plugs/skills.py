@@ -17,8 +17,7 @@ from pydantic import (
 
 from wakeful.config import FrontMatterError, explain, read_front_matter
 from wakeful.events import Fault
-from wakeful.plugs.find import SKILL_FILE
-from wakeful.skill import Skill
+from wakeful.skill import SKILL_FILE, Skill
 
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_NAME = 64  # characters, as the specification says

@@ -25,7 +25,7 @@ from wakeful.config.words import unknown
 from wakeful.errors import FolderFaulty
 from wakeful.events import Fault
 from wakeful.rehearsal.script import MAIN, PROVIDED, Script, Step, Turn
-from wakeful.rehearsal.steps import STEP_KEYS, Report, groups, make_step
+from wakeful.rehearsal.steps import STEP_KEYS, groups, make_step
 
 MODEL = "rehearsal"
 DEFAULT = "default.toml"
@@ -119,7 +119,10 @@ class _Reader:
         self.known(raw, STEP_KEYS, path)
         conditions = {key: self.pattern(raw, key, path) for key in ("if_result", "unless_result")}
         names |= groups(conditions["if_result"])
-        report: Report = lambda key, message: self.fault((*path, key), message)  # noqa: E731
+
+        def report(key: str, message: str) -> None:
+            self.fault((*path, key), message)
+
         step = make_step(raw, conditions, names, report)
         times = raw.get("times", 1) if step.fail is None else 1
         if not isinstance(times, int) or not 1 <= times <= TIMES_LIMIT:

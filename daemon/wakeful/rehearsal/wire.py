@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any, Protocol
 
-from wakeful.rehearsal.script import Call, Move, Said
+from wakeful.rehearsal.script import Call, Move, Role, Said
 
 PIECE = re.compile(r"\S+\s*|\s+")
 BABBLE = "and so on "
@@ -28,9 +28,9 @@ class OpenAI:
     """Chat completions."""
 
     def read(self, body: Mapping[str, Any]) -> list[Said]:
-        roles = {"user": "human", "assistant": "ai", "tool": "tool"}
+        roles: dict[str, Role] = {"user": "human", "assistant": "ai", "tool": "tool"}
         return [
-            Said(roles[message["role"]], _text(message.get("content")))  # type: ignore[arg-type]
+            Said(roles[message["role"]], _text(message.get("content")))
             for message in body["messages"]
             if message["role"] in roles
         ]

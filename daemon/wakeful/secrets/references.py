@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from wakeful.config import KeyPath, texts
+
 SCHEME = "secret:"
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
@@ -35,7 +37,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: values[found[1]], text)
 
 
-def keeps_secret(path: tuple[str | int, ...]) -> bool:
+def keeps_secret(path: KeyPath) -> bool:
     """Whether a setting of this name is expected to hold a secret."""
     words = [part for part in path if isinstance(part, str)]
     return bool(words) and bool(_SECRET_KEY.search(words[-1]))
@@ -46,18 +48,6 @@ def names_secret(name: str) -> bool:
     return bool(_SECRET_NAME.search(name))
 
 
-def references(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, str]]:
+def references(value: Any) -> Iterator[tuple[KeyPath, str]]:
     """Path and text of every reference inside settings."""
-    return ((where, text) for where, text in texts(value, path) if is_reference(text))
-
-
-def texts(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[Any, str]]:
-    """Path and text of everything that is a text inside settings."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from texts(inner, (*path, key))
-    elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            yield from texts(inner, (*path, index))
+    return ((where, text) for where, text in texts(value) if is_reference(text))

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
-from wakeful.config import SecretSettings
+from wakeful.config import KeyPath, SecretSettings, texts
 from wakeful.errors import KeyringTrouble, KeyringUnreachable, SecretMissing
 from wakeful.redact import hide, redact
 from wakeful.secrets.backends import Backend, SystemKeyring
@@ -26,7 +26,6 @@ from wakeful.secrets.references import (
     keeps_secret,
     names_secret,
     secret_name,
-    texts,
     variables,
 )
 
@@ -212,7 +211,7 @@ def _inside(value: str) -> Iterator[str]:
             yield from filter(None, [unquote(urlsplit(value).password or "")])
 
 
-def _put(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+def _put(value: Any, path: KeyPath, new: Any) -> Any:
     """A copy with one place changed; what was given stays as it is."""
     if not path:
         return new

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wakeful.skill import Skill
+from wakeful.skill import SKILL_FILE, Skill
 
-SKILL_FILE = "SKILL.md"
 HEAD = "Skills. When one fits, read its file first and follow it:"
 
 
