@@ -1,9 +1,9 @@
-"""What is kept beside conversations."""
+"""What is remembered beyond a conversation."""
 
 from __future__ import annotations
 
 from tests.store.conftest import HandClock
-from wakeful.store import ArtefactRow, Store
+from wakeful.store import Store
 
 
 async def test_a_line_is_remembered_once_in_the_order_of_its_events(
@@ -21,20 +21,3 @@ async def test_a_line_is_remembered_once_in_the_order_of_its_events(
     assert await store.forget("ann", "k1")
     assert not await store.forget("ann", "k1")
     assert [row.text for row in await store.memory("ann")] == ["likes tea"]
-
-
-async def test_an_artefact_is_described_once(store: Store) -> None:
-    row = ArtefactRow(
-        id="x1", name="a.png", media_type="image/png", size=3, digest="d", created_at=5
-    )
-    await store.keep_artefact(row)
-    await store.keep_artefact(row)
-    assert await store.artefact("x1") == row
-    assert await store.artefact("x2") is None
-
-
-async def test_a_pin_is_the_version_that_a_person_saw_last(store: Store) -> None:
-    assert await store.pinned("skill", "triage") is None
-    await store.pin("skill", "triage", "d1", by="console:operator")
-    await store.pin("skill", "triage", "d2", by="console:operator")
-    assert await store.pinned("skill", "triage") == "d2"

@@ -6,7 +6,7 @@ from wakeful.store.claims import Claims
 from wakeful.store.effects import EffectRow
 from wakeful.store.firings import FiringRow
 from wakeful.store.lock import holder
-from wakeful.store.memory import ArtefactRow, MemoryRow
+from wakeful.store.memory import MemoryRow
 from wakeful.store.query import Query, Session
 from wakeful.store.retention import RetentionPolicy
 from wakeful.store.schedules import ScheduleRow
@@ -16,7 +16,6 @@ from wakeful.store.view import Views
 
 __all__ = [
     "STOPPED",
-    "ArtefactRow",
     "Claims",
     "EffectRow",
     "FiringRow",
