@@ -30,7 +30,10 @@ class Channel(Protocol):
         ...
 
     async def amend(self, receipt: Receipt, reply: Reply) -> None:
-        """Change what was delivered (a decided card); may do nothing."""
+        """Change what was delivered: a question's card, now that the question is closed.
+
+        The reply's text says how; doing it twice is nothing. May do nothing.
+        """
         ...
 
     async def probe(self) -> Health:

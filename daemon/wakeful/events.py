@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 EventKind = Literal["message", "delivery", "firing", "decision"]
-ReplyKind = Literal["answer", "ask", "notice", "message", "report"]
+# `decided` changes an `ask` that was delivered: it goes to the channel's `amend`.
+ReplyKind = Literal["answer", "ask", "notice", "message", "report", "decided"]
 Verdict = Literal["approve", "edit", "reject", "answer"]
 WaitKind = Literal["approval", "question", "sign-in", "budget"]
 WaitState = Literal["open", "decided", "applied", "expired", "cancelled"]

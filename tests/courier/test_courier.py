@@ -16,7 +16,7 @@ from wakeful.backoff import Backoff
 from wakeful.channel import Channel
 from wakeful.courier import Courier, Policy
 from wakeful.errors import Refused, RetryLater, StoreFull
-from wakeful.events import Outgoing, Receipt, Reply
+from wakeful.events import Decision, Outgoing, Parked, Receipt, Reply, WaitRequest
 from wakeful.store import Store
 
 QUICK = Policy(backoff=Backoff(first=1.0, cap=1.0))
@@ -349,3 +349,45 @@ async def test_what_waits_behind_a_reply_that_backs_off_costs_nothing(
         await asyncio.sleep(0.2)
         assert looks - before < 5
         assert await store.next_reply_due() == clock.now() + 600_000
+
+
+async def asked(store: Store) -> None:
+    """A run that waits for a person, its card in the outbox."""
+    request = WaitRequest(id="w1", kind="approval", title="May I?", digest="d1")
+    await store.accept(event("pay"))
+    [claim] = await store.claim(1)
+    await store.park(claim, Parked(waits=(request,)))
+
+
+async def decide(store: Store) -> None:
+    yes = Decision(verdict="approve", by="console:operator", digest="d1")
+    await store.decide("w1", yes, key="console/decision/1")
+
+
+async def test_a_decided_card_is_amended_where_it_was_delivered(
+    store: Store, clock: HandClock
+) -> None:
+    box = Box()
+    async with out(store, clock, {"console": box}):
+        await asked(store)
+        await reach(store, "sent")
+        box.errors = [RetryLater("busy")]
+        await decide(store)
+        await failed_once(store)
+        clock.move(5)
+        store.wake_mail()
+        await reach(store, "sent", "sent")
+    assert [reply.kind for reply in box.sent] == ["ask"]
+    assert box.amended == [("r1", "May I? Approved by console:operator.")]
+
+
+async def test_a_card_that_cannot_be_amended_alarms_nobody(store: Store, clock: HandClock) -> None:
+    box, other = Box(), Box()
+    channels: dict[str, Channel] = {"console": box, "pager": other}
+    async with out(store, clock, channels, routes=("pager:me",)):
+        await asked(store)
+        await reach(store, "sent")
+        box.errors = [Refused("the post is gone")]
+        await decide(store)
+        await reach(store, "sent", "dead")
+    assert box.amended == [] and other.sent == []

@@ -114,6 +114,7 @@ class Box:
 
     def __init__(self) -> None:
         self.sent: list[Reply] = []
+        self.amended: list[tuple[str, str]] = []  # which message, and what it says now
         self.there: dict[int, Receipt] = {}  # what `find` finds
         self.looked_for: list[int] = []
         self.errors: list[Exception] = []  # raised one by one before anything is sent
@@ -135,7 +136,9 @@ class Box:
         return None
 
     async def amend(self, receipt: Receipt, reply: Reply) -> None:
-        return None
+        if self.errors:
+            raise self.errors.pop(0)
+        self.amended.append((receipt.id, reply.text))
 
     async def probe(self) -> Health:
         return self.health

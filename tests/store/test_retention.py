@@ -73,7 +73,10 @@ async def test_D10_what_waits_is_never_pruned(store: Store, clock: HandClock) ->
     assert claim.decisions == {wait_id: decision}
     await store.finish(claim, Done(silent="x"))
     assert [claim.event.text for claim in await store.claim(1)] == ["queued"]
-    assert [reply.text for reply in await store.take_replies(8)] == ["unsent"]
+    assert [reply.text for reply in await store.take_replies(8)] == [
+        "unsent",
+        "Refund A-1001? Approved by console:operator.",
+    ]
 
 
 async def test_D10_a_checkpoint_of_a_thread_that_sleeps_is_never_pruned(

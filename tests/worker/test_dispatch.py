@@ -267,7 +267,8 @@ async def test_D5_a_parked_run_goes_on_when_it_is_decided(store: Store, clock: H
         yes = Decision(verdict="approve", by="console:operator", digest="d1")
         await store.decide("w1", yes, key="console/decision/w1")
         await ended(store, seq)
-    assert await replies(store) == [(seq, "ask:w1"), (seq, "final/console:a/0")]
+    told = ("ask:w1", "decided:w1", "final/console:a/0")
+    assert await replies(store) == [(seq, ordinal) for ordinal in told]
 
 
 async def test_D2_a_dead_reply_is_told_at_the_next_wake_up(store: Store, clock: HandClock) -> None:

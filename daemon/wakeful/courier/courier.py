@@ -167,12 +167,23 @@ class Courier:
             log.debug("Reply %d is delivered.", reply.id, extra={"action": "reply_sent"})
 
     async def _hand_over(self, channel: Channel, reply: Reply, doubtful: bool) -> Receipt:
+        if reply.kind == "decided":
+            return await self._amend(channel, reply)
         async with asyncio.timeout(self.policy.timeout):
             found = await channel.find(reply) if doubtful else None
         if found is not None:
             return found
         async with asyncio.timeout(self.policy.timeout):
             return await channel.send(reply)
+
+    async def _amend(self, channel: Channel, reply: Reply) -> Receipt:
+        """Let a card show how its question ended; doing that twice is nothing."""
+        card = await self._store.card_of(reply)
+        if card is None:
+            return Receipt("")
+        async with asyncio.timeout(self.policy.timeout):
+            await channel.amend(card, reply)
+        return card
 
     async def _without_channel(self, reply: Reply) -> None:
         if reply.channel in self._known:
@@ -212,6 +223,6 @@ class Courier:
         )
         await self._store.undeliverable(reply, said)
         told = alert(reply, said, self.routes)
-        if told is not None:
+        if told is not None and reply.kind != "decided":
             await self._store.post(told, event_seq=reply.event_seq, thread_key=reply.thread_key)
             self.wake()

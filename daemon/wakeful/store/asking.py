@@ -27,6 +27,7 @@ CLOSE_WAITS = Query(
         _w.outbox_id.is_(None),
     )
     .values(state=case((_w.state == const("open"), const("cancelled")), else_=const("applied")))
+    .returning(wait)
 )
 APPLY = Query(
     update(wait)

@@ -10,9 +10,8 @@ from wakeful.store import schema
 from wakeful.store.backwards import bring_forward, distrust_future
 from wakeful.store.codec import decision_from, event_from
 from wakeful.store.notes import notes_for
-from wakeful.store.part import Part
 from wakeful.store.query import Query, Row, Session
-from wakeful.store.waits import NEXT_EXPIRY, expire_due
+from wakeful.store.waits import NEXT_EXPIRY, Waits
 from wakeful.store.words import const, num, txt
 
 inbox, thread, wait, outbox = schema.inbox, schema.thread, schema.wait, schema.outbox
@@ -120,9 +119,10 @@ class Claims(list[Claim]):
     """What was claimed, and when the next thread becomes ready (ms UTC, None: not by itself)."""
 
     next_due: int | None = None
+    expired: int = 0  # questions that were closed meanwhile
 
 
-class Claiming(Part):
+class Claiming(Waits):
     async def claim(self, limit: int) -> Claims:
         """Take up to `limit` threads' heads, oldest event first."""
         if limit <= 0 or self.nothing_before(self._no_work, self._work_due):
@@ -135,6 +135,8 @@ class Claiming(Part):
             lambda s: self._claim(s, limit, lasts), durable=False, late=self._give_back
         )
         self._work_due = claims.next_due
+        if claims.expired:
+            self.wake_mail()
         if len(claims) >= limit:
             self._no_work = False
         return claims
@@ -155,12 +157,13 @@ class Claiming(Part):
         return float("inf") if self.alone else lasts
 
     def _claim(self, s: Session, limit: int, lasts: float) -> Claims:
-        expiry = expire_due(s)
+        expired, expiry = self.expire_due(s)
         rows = s.changes(
             CLAIM, now=s.now, free=limit, owner=self.owner, until=s.lease_now() + self.lease
         )
         claims = Claims(_claimed(s, row, lasts) for row in rows)
         claims.sort(key=lambda claim: claim.seq)
+        claims.expired = expired
         if len(claims) < limit:
             claims.next_due = _earlier(s.scalar(NEXT_DUE), expiry)
         return claims

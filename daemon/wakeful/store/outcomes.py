@@ -20,9 +20,9 @@ from wakeful.events import (
 )
 from wakeful.store import schema
 from wakeful.store.asking import CLOSE_WAITS, ask, cards_for, still_decided
+from wakeful.store.cards import WITHDRAWN, Cards
 from wakeful.store.codec import event_from
 from wakeful.store.notes import notes_told
-from wakeful.store.outbox import Outbox
 from wakeful.store.query import Query, Session
 from wakeful.store.trail import put_trail, spoken
 from wakeful.store.words import const, num, txt
@@ -107,14 +107,14 @@ MERGE = Query(
 )
 
 
-class Outcomes(Outbox):
+class Outcomes(Cards):
     async def finish(self, claim: Claim, done: Done) -> None:
         """The run ended: its replies, its trail and the thread's next event, in one transaction."""
 
         def end(s: Session) -> tuple[list[Reply], bool]:
             silent = not done.replies and bool(done.silent)
-            self._close(s, claim, "silent" if silent else "done", done.silent or None)
-            replies = self._put_all(s, claim, done.replies)
+            cards = self._close(s, claim, "silent" if silent else "done", done.silent or None)
+            replies = cards + self._put_all(s, claim, done.replies)
             put_trail(s, claim, done.steps, done.messages or spoken(done.replies, s.now))
             return replies, _advance(s, claim, done.fingerprint)
 
@@ -131,9 +131,9 @@ class Outcomes(Outbox):
         """The event is dead: it says so, and lets the next one run."""
 
         def end(s: Session) -> tuple[list[Reply], bool]:
-            self._close(s, claim, "dead", error)
+            cards = self._close(s, claim, "dead", error)
             notices = (notice,) if notice is not None else ()
-            replies = self._put_all(s, claim, tuple(one for one in notices if one.address))
+            replies = cards + self._put_all(s, claim, tuple(one for one in notices if one.address))
             put_trail(s, claim, steps, spoken(notices, s.now))
             return replies, _advance(s, claim, "")
 
@@ -224,15 +224,19 @@ class Outcomes(Outbox):
         if more:
             self.wake_work()
 
-    def _close(self, s: Session, claim: Claim, state: str, why: str | None) -> None:
+    def _close(self, s: Session, claim: Claim, state: str, why: str | None) -> list[Reply]:
+        """End the event; returns what becomes of the cards of its open questions."""
         s.run(CLOSE, s=claim.seq, to=state, now=s.now, why=why)
         s.run(CLOSE_MERGED, s=claim.seq, now=s.now)
-        s.run(CLOSE_WAITS, k=claim.thread_key, s=claim.seq)
+        closed = s.changes(CLOSE_WAITS, k=claim.thread_key, s=claim.seq)
         if claim.event.kind == "firing":
             outcome = "failed" if state == "dead" else state
             s.run(FIRED, seq=claim.seq, to=outcome, outcome=why or outcome, now=s.now)
         if claim.seed or claim.undelivered:
             notes_told(s, claim.thread_key, claim.seq)
+        open_ones = [row for row in closed if row["state"] == "cancelled"]
+        cards = (self.close_card(s, row, WITHDRAWN) for row in open_ones)
+        return [card for card in cards if card is not None]
 
     def _put_all(self, s: Session, claim: Claim, replies: Sequence[Outgoing]) -> list[Reply]:
         put = (

@@ -12,6 +12,7 @@ from wakeful.errors import AlreadyDecided, NotAllowed, Refused, Stale, Unknown
 from wakeful.events import OPERATOR, Decision, Event, Outgoing, Wait, WaitRequest
 from wakeful.store import schema
 from wakeful.store.asking import ask
+from wakeful.store.cards import TOO_LATE, Cards, ending
 from wakeful.store.codec import (
     decision_json,
     request_from,
@@ -20,7 +21,6 @@ from wakeful.store.codec import (
 )
 from wakeful.store.fits import misfit
 from wakeful.store.inbox import NAMED, put_event
-from wakeful.store.outbox import Outbox
 from wakeful.store.query import Query, Row, Session
 from wakeful.store.words import const, num, txt
 
@@ -83,10 +83,10 @@ NOTE_AUDIT = Query(
 )
 
 
-class Waits(Outbox):
+class Waits(Cards):
     async def decide(self, wait_id: str, decision: Decision, *, key: str) -> Wait:
         """Answer a wait; the same `key` again changes nothing and returns the wait as it is."""
-        decided = await self.db.run(lambda s: _decide(s, wait_id, decision, key))
+        decided = await self.db.run(lambda s: self._decide(s, wait_id, decision, key))
         self.wake_work()
         self.wake_mail()
         return decided
@@ -119,19 +119,34 @@ class Waits(Outbox):
         """Record who did what."""
         await self.db.run(lambda s: put_audit(s, principal, action, subject, detail))
 
+    def expire_due(self, s: Session) -> tuple[int, int | None]:
+        """Close what nobody answered in time; says how many that were, and when the next is due.
 
-def expire_due(s: Session) -> int | None:
-    """Close what nobody answered in time, so that its run goes on and is told; says what is next.
+        Done with every claim: a question expires when it says so, and costs one look till then.
+        """
+        due: int | None = s.scalar(NEXT_EXPIRY)
+        if due is None or due > s.now:
+            return 0, due
+        late = s.all(EXPIRED, now=s.now)
+        for row in late:
+            s.one(LOCK, k=row["thread_key"])
+            _settle(s, row, _no(row))
+            self.close_card(s, row, TOO_LATE)
+        return len(late), s.scalar(NEXT_EXPIRY)
 
-    Done with every claim: a question expires when it says so, and costs one look while it waits.
-    """
-    due: int | None = s.scalar(NEXT_EXPIRY)
-    if due is None or due > s.now:
-        return due
-    for row in s.all(EXPIRED, now=s.now):
-        _expire(s, row)
-    later: int | None = s.scalar(NEXT_EXPIRY)
-    return later
+    def _decide(self, s: Session, wait_id: str, decision: Decision, key: str) -> Wait:
+        row = s.one(FIND, w=wait_id)
+        if row is None:
+            raise Unknown(f"there is no question {wait_id}; `wakeful waits` lists the open ones")
+        s.one(LOCK, k=row["thread_key"])
+        row = s.one(FIND, w=wait_id)
+        if _is_known(s, row, decision, key):
+            return wait_from(row)  # the same click, delivered again
+        _check(s, row, decision)
+        _note(s, row, decision, key)
+        _settle(s, row, decision)
+        self.close_card(s, row, ending(decision))
+        return wait_from(s.one(FIND, w=wait_id))
 
 
 def put_audit(s: Session, principal: str, action: str, subject: str, detail: str) -> None:
@@ -145,19 +160,15 @@ def put_audit(s: Session, principal: str, action: str, subject: str, detail: str
     )
 
 
-def _decide(s: Session, wait_id: str, decision: Decision, key: str) -> Wait:
-    row = s.one(FIND, w=wait_id)
-    if row is None:
-        raise Unknown(f"there is no question {wait_id}; `wakeful waits` lists the open ones")
-    s.one(LOCK, k=row["thread_key"])
-    row = s.one(FIND, w=wait_id)
-    source = key.partition("/")[0]
-    known = s.one(NAMED, source=source, key=key) is not None
-    if known and row["decision"] == decision_json(decision):
-        return wait_from(row)  # the same click, delivered again
-    _check(s, row, decision)
+def _is_known(s: Session, row: Row, decision: Decision, key: str) -> bool:
+    known = s.one(NAMED, source=key.partition("/")[0], key=key) is not None
+    return known and row["decision"] == decision_json(decision)
+
+
+def _note(s: Session, row: Row, decision: Decision, key: str) -> None:
+    """The decision as an event of its own, and a line of who decided."""
     event = Event(
-        source=source,
+        source=key.partition("/")[0],
         keys=(key,),
         principal=decision.by,
         thread_key=row["thread_key"],
@@ -166,9 +177,7 @@ def _decide(s: Session, wait_id: str, decision: Decision, key: str) -> Wait:
         parent_seq=row["event_seq"],
     )
     put_event(s, event, decision_json(decision), state="done", text=_as_text(decision))
-    _settle(s, row, decision)
-    put_audit(s, decision.by, decision.verdict, f"wait/{wait_id}", decision.reason)
-    return wait_from(s.one(FIND, w=wait_id))
+    put_audit(s, decision.by, decision.verdict, f"wait/{row['wait_id']}", decision.reason)
 
 
 def _check(s: Session, row: Row, decision: Decision) -> None:
@@ -213,15 +222,11 @@ def _settle(s: Session, row: Row, decision: Decision) -> None:
     )
 
 
-def _expire(s: Session, row: Row) -> None:
-    verdict: Decision = Decision(
-        verdict="reject",
-        by="",
-        digest=row["args_digest"],
-        reason="nobody answered in time",
+def _no(row: Row) -> Decision:
+    """What a question that nobody answered is taken for."""
+    return Decision(
+        verdict="reject", by="", digest=row["args_digest"], reason="nobody answered in time"
     )
-    s.one(LOCK, k=row["thread_key"])
-    _settle(s, row, verdict)
 
 
 def _as_text(decision: Decision) -> str:
