@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from wakeful.events import Event, Message, Wait
-from wakeful.store import looks, shapes
+from wakeful.store import shapes, viewing
 from wakeful.store.codec import event_from, message_from, wait_from
 from wakeful.store.query import Session
 from wakeful.store.reading import Reading
@@ -30,9 +30,9 @@ class Views:
 
         def look(s: Session) -> list[Json]:
             if before is None:
-                rows = s.all(looks.THREADS, n=limit)
+                rows = s.all(viewing.THREADS, n=limit)
             else:
-                rows = s.all(looks.THREADS_BEFORE, n=limit, k=before)
+                rows = s.all(viewing.THREADS_BEFORE, n=limit, k=before)
             return [shapes.thread(row) for row in rows]
 
         return await self.read(look)
@@ -44,16 +44,16 @@ class Views:
 
         def look(s: Session) -> list[Message]:
             if before is None:
-                rows = s.all(looks.MESSAGES, k=thread_key, n=limit)
+                rows = s.all(viewing.MESSAGES, k=thread_key, n=limit)
             else:
-                rows = s.all(looks.MESSAGES_BEFORE, k=thread_key, n=limit, seq=before)
+                rows = s.all(viewing.MESSAGES_BEFORE, k=thread_key, n=limit, seq=before)
             return [message_from(row) for row in reversed(rows)]
 
         return await self.read(look)
 
     async def thread(self, thread_key: str) -> Json | None:
         def look(s: Session) -> Json | None:
-            row = s.one(looks.THREAD, k=thread_key)
+            row = s.one(viewing.THREAD, k=thread_key)
             return None if row is None else shapes.thread(row)
 
         return await self.read(look)
@@ -62,8 +62,8 @@ class Views:
         """The state of an event, and its reply when it has one."""
 
         def look(s: Session) -> Json | None:
-            row = s.one(looks.RUN, seq=seq)
-            return None if row is None else shapes.event(row, looks.reply_text(s, row))
+            row = s.one(viewing.RUN, seq=seq)
+            return None if row is None else shapes.event(row, viewing.reply_text(s, row))
 
         return await self.read(look)
 
@@ -71,7 +71,7 @@ class Views:
         """The event as it was accepted; its text is empty once retention has forgotten it."""
 
         def look(s: Session) -> Event | None:
-            row = s.one(looks.INPUT, seq=seq)
+            row = s.one(viewing.INPUT, seq=seq)
             return None if row is None or row["kind"] == "decision" else event_from(row)
 
         return await self.read(look)
@@ -80,7 +80,7 @@ class Views:
         """What came in, the latest first; `state` as people see it (queued, running, waiting)."""
 
         def look(s: Session) -> list[Json]:
-            rows = s.all(looks.RUNS_IN, n=limit, st=state) if state else s.all(looks.RUNS, n=limit)
+            rows = s.all(viewing.RUNS_IN, n=limit, st=state) if state else s.all(viewing.RUNS, n=limit)
             return [shapes.run(row) for row in rows]
 
         return await self.read(look)
@@ -89,31 +89,31 @@ class Views:
         """One run with all that is known of it: steps, replies, waits and effects."""
 
         def look(s: Session) -> Json | None:
-            row = s.one(looks.RUN, seq=seq)
+            row = s.one(viewing.RUN, seq=seq)
             if row is None:
                 return None
             return {
                 **shapes.run(row),
-                "reply": looks.reply_text(s, row),
-                "steps": [shapes.step(one) for one in s.all(looks.STEPS, seq=seq)],
-                "replies": [shapes.reply(one) for one in s.all(looks.REPLIES, seq=seq)],
-                "waits": [one["wait_id"] for one in s.all(looks.WAITS_OF, seq=seq)],
-                "effects": [shapes.effect(one) for one in s.all(looks.EFFECTS_OF, seq=seq)],
+                "reply": viewing.reply_text(s, row),
+                "steps": [shapes.step(one) for one in s.all(viewing.STEPS, seq=seq)],
+                "replies": [shapes.reply(one) for one in s.all(viewing.REPLIES, seq=seq)],
+                "waits": [one["wait_id"] for one in s.all(viewing.WAITS_OF, seq=seq)],
+                "effects": [shapes.effect(one) for one in s.all(viewing.EFFECTS_OF, seq=seq)],
             }
 
         return await self.read(look)
 
     async def waits(self, *, state: str | None = "open") -> list[Wait]:
         def look(s: Session) -> list[Wait]:
-            rows = s.all(looks.WAITS_IN, st=state) if state else s.all(looks.WAITS)
+            rows = s.all(viewing.WAITS_IN, st=state) if state else s.all(viewing.WAITS)
             return [wait_from(row) for row in rows]
 
         return await self.read(look)
 
     async def schedules(self) -> list[Json]:
         def look(s: Session) -> list[Json]:
-            rows = s.all(looks.SCHEDULES)
-            return [shapes.schedule(row, s.one(looks.FIRED, n=row["name"])) for row in rows]
+            rows = s.all(viewing.SCHEDULES)
+            return [shapes.schedule(row, s.one(viewing.FIRED, n=row["name"])) for row in rows]
 
         return await self.read(look)
 
@@ -122,9 +122,9 @@ class Views:
 
         def look(s: Session) -> list[Json]:
             rows = (
-                s.all(looks.EFFECTS_IN, n=limit, st=state)
+                s.all(viewing.EFFECTS_IN, n=limit, st=state)
                 if state
-                else s.all(looks.EFFECTS, n=limit)
+                else s.all(viewing.EFFECTS, n=limit)
             )
             return [shapes.effect(row) for row in rows]
 
@@ -133,5 +133,5 @@ class Views:
     async def status(self) -> Json:
         """Counts of what waits, runs and failed."""
         return await self.read(
-            lambda s: {name: s.scalar(count) for name, count in looks.COUNTS.items()}
+            lambda s: {name: s.scalar(count) for name, count in viewing.COUNTS.items()}
         )
