@@ -121,3 +121,22 @@ async def test_a_channel_that_does_not_close_holds_up_nobody(
     module.closed.append("again")  # let it go, for the test's own end
     held.task.cancel()
     await asyncio.gather(held.task, return_exceptions=True)
+
+
+async def test_a_channel_whose_opening_hangs_does_not_hold_up_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Silent(Module):
+        @asynccontextmanager
+        async def open(self, settings: Any, host: Any) -> AsyncIterator[Box]:
+            await asyncio.Event().wait()
+            yield Box()
+
+    monkeypatch.setattr(room, "SETTLING", 0.05)
+    channels, _ = make()
+    await channels.sync({"bad": plug("bad", Silent()), "good": plug("good", Module())})
+    async with asyncio.timeout(5):
+        await channels.settled()
+    assert list(channels) == ["good"]
+    assert channels.states()["bad"]["state"] == "opening"
+    await channels.close()

@@ -141,3 +141,25 @@ async def test_an_opening_that_hangs_counts_as_a_failure(monkeypatch: pytest.Mon
     await asyncio.wait_for(one.tried.wait(), 5)
     assert "TimeoutError" in one.error
     await end(task)
+
+
+async def test_a_part_whose_closing_hangs_is_opened_again_and_says_what_broke_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Clinging(Part):
+        @asynccontextmanager
+        async def open(self) -> AsyncIterator[Part]:
+            self.attempts += 1
+            yield self
+            if self.attempts == 1:
+                await asyncio.Event().wait()
+
+    monkeypatch.setattr(supervise, "PROBE_EVERY", 0.001)
+    monkeypatch.setattr(supervise, "CLOSING", 0.01)
+    part = Clinging()
+    part.health = Health(False, "the line is dead")
+    one, task = watch(part, circuit=1000)
+    await until(lambda: part.attempts == 2)
+    await end(task)
+    assert one.failures and "the line is dead" in caplog.text
+    assert "TimeoutError" not in caplog.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from wakeful.redact import redact
 from wakeful.service.supervise import CIRCUIT, REOPEN, Supervised
 
 CLOSING = 10.0  # seconds that a channel may take to close
+SETTLING = 5.0  # seconds that the start waits for channels to open
 
 log = logging.getLogger(__name__)
 
@@ -77,8 +78,10 @@ class Channels(Mapping[str, Channel]):
                 self.known[name] = self._start(name, plug)
 
     async def settled(self) -> None:
-        """Wait until every channel has been tried once, so that none is announced too early."""
-        await asyncio.gather(*(held.part.tried.wait() for held in self.known.values()))
+        """Wait until every channel has been tried once; one that hangs holds up nobody for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLING):
+                await asyncio.gather(*(held.part.tried.wait() for held in self.known.values()))
 
     async def close(self) -> None:
         await self._close(list(self.known))

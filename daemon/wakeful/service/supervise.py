@@ -23,6 +23,7 @@ CIRCUIT = 8  # failures in a row after which only a change of its settings, or t
 COOL = 900.0  # seconds until an open circuit is tried once more
 STABLE = 60.0  # seconds that a part must hold to count as well again
 OPENING = 60.0  # seconds that opening may take
+CLOSING = 10.0  # seconds that closing may take
 PROBE_EVERY = 60.0  # seconds
 
 T = TypeVar("T")
@@ -73,16 +74,20 @@ class Supervised(Generic[T]):
 
     async def _once(self) -> str:
         """Open it and stay until it breaks; returns why."""
+        broken = ""
         try:
-            async with asyncio.timeout(OPENING) as opening, self._opener() as part:
-                opening.reschedule(None)
+            async with asyncio.timeout(OPENING) as bound, self._opener() as part:
+                bound.reschedule(None)
                 self._up(part)
                 try:
-                    return await self._until_broken(part)
+                    broken = await self._until_broken(part)
                 finally:
                     self._changed(None)
+                    bound.reschedule(asyncio.get_running_loop().time() + CLOSING)
         except Exception as error:
-            return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            return broken or said
+        return broken
 
     def _up(self, part: T) -> None:
         self.state, self.error = "open", ""
