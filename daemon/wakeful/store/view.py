@@ -80,7 +80,9 @@ class Views:
         """What came in, the latest first; `state` as people see it (queued, running, waiting)."""
 
         def look(s: Session) -> list[Json]:
-            rows = s.all(viewing.RUNS_IN, n=limit, st=state) if state else s.all(viewing.RUNS, n=limit)
+            rows = (
+                s.all(viewing.RUNS_IN, n=limit, st=state) if state else s.all(viewing.RUNS, n=limit)
+            )
             return [shapes.run(row) for row in rows]
 
         return await self.read(look)
