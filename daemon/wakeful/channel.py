@@ -3,7 +3,9 @@
 `Settings`   a pydantic model of its TOML file,
 `open(settings, host)`   an async context manager that yields a `Channel`.
 
-It raises on failure; only the courier retries. It calls `host.accept` for what comes in.
+It raises on failure; only the courier retries. It calls `host.accept` for what comes in. One with
+`shows_progress = True` is told of the progress of runs whose answers go to it, and nobody else is:
+a run that is watched costs more.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ class Channel(Protocol):
         ...
 
     async def progress(self, claim: Claim, update: Update) -> None:
-        """Show something of a run that goes on; may do nothing."""
+        """Show something of a run that goes on, and record it by `host.shown`; may do nothing.
+
+        Called for one update after the other; the answer goes out when the last one is done.
+        """
         ...
 
     async def amend(self, receipt: Receipt, reply: Reply) -> None:

@@ -12,6 +12,7 @@ from wakeful.clock import Timekeeper
 from wakeful.plugs import Folder, Snapshot
 from wakeful.service.core import Core, worker_limits
 from wakeful.service.loop import in_background
+from wakeful.service.progress import Progress
 from wakeful.worker import Agent, Worker
 
 log = logging.getLogger(__name__)
@@ -37,12 +38,14 @@ async def build(core: Core, folder: Folder) -> Agent:
 @asynccontextmanager
 async def running(core: Core, agent: Agent, *, drain: float = DRAIN) -> AsyncIterator[Worker]:
     """The worker at work; leaving lets running steps end and hands the rest back."""
+    progress = Progress(core.channels, core.updates.watch)
     worker = Worker(
         core.store,
         agent,
         core.clock,
         limits=worker_limits(core.settings),
-        watch=core.updates.watch,
+        watch=progress.watch,
+        settle=progress.settle,
         publish=core.updates.publish,
         spawn=in_background,
         redact=core.secrets.redact,

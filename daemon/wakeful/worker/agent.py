@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from wakeful.events import Claim, Outcome, Update
 
 Emit = Callable[[Update], None]
+Settle = Callable[[Claim], Awaitable[None]]  # a run has ended, its outcome is not written yet
 
 SUSPECT = 2  # claims that never ended, after which an event is run by itself
 CRASHES = 5  # claims of one event that never ended; the next claim buries it

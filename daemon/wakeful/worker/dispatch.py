@@ -14,7 +14,7 @@ from wakeful.events import Claim, Update
 from wakeful.host import Clock
 from wakeful.redact import redact
 from wakeful.store import Store
-from wakeful.worker.agent import CRASHES, SUSPECT, Agent, Emit, Limits
+from wakeful.worker.agent import CRASHES, SUSPECT, Agent, Emit, Limits, Settle
 from wakeful.worker.breaker import Breaker
 from wakeful.worker.run import RETRY, Runner, Running
 
@@ -39,6 +39,10 @@ def _nobody(claim: Claim) -> Emit | None:
     return None
 
 
+async def _nothing(claim: Claim) -> None:
+    return None
+
+
 def _unheard(update: Update) -> None:
     return None
 
@@ -60,6 +64,7 @@ class Worker:
         limits: Limits | None = None,
         breaker: Breaker | None = None,
         watch: Callable[[Claim], Emit | None] = _nobody,
+        settle: Settle = _nothing,
         publish: Emit = _unheard,
         spawn: Spawn = asyncio.create_task,
         lease: float = 30.0,
@@ -77,6 +82,7 @@ class Worker:
             limits=limits or Limits(),
             breaker=self.breaker,
             watch=watch,
+            settle=settle,
             publish=publish,
             retry=retry,
             hide=hide,

@@ -15,7 +15,7 @@ from wakeful.host import Clock
 from wakeful.redact import everywhere, redact
 from wakeful.store import STOPPED, Store
 from wakeful.worker import notices
-from wakeful.worker.agent import CRASHES, Agent, Emit, Limits
+from wakeful.worker.agent import CRASHES, Agent, Emit, Limits, Settle
 from wakeful.worker.breaker import Breaker
 
 log = logging.getLogger(__name__)
@@ -76,6 +76,7 @@ class Runner:
         limits: Limits,
         breaker: Breaker,
         watch: Callable[[Claim], Emit | None],
+        settle: Settle,
         publish: Emit,
         retry: Backoff = RETRY,
         hide: Callable[[str], str] = str,
@@ -83,7 +84,8 @@ class Runner:
     ) -> None:
         self._store, self._agent, self._clock = store, agent, clock
         self.limits, self._breaker = limits, breaker
-        self._watch, self._publish, self._retry = watch, publish, retry
+        self._watch, self._settled, self._publish = watch, settle, publish
+        self._retry = retry
         self._hide, self._redact = hide, redact
 
     async def work(self, running: Running) -> None:
@@ -139,6 +141,8 @@ class Runner:
                 extra={"action": "run_failed", "event": claim.seq},
             )
             return Failed(error=f"{type(error).__name__}: {error}")
+        finally:
+            await self._settled(claim)
 
     async def _settle(self, claim: Claim, outcome: Outcome) -> None:
         if isinstance(outcome, Failed):
