@@ -45,8 +45,10 @@ async def test_a_call_that_was_cut_off_is_unknown_for_ever(opening: Opener) -> N
         assert found is not None
         assert (found.state, found.result) == ("unknown", None)
         await store.end_effect("k1", "done", '"late"')
-        [row] = await store.effect_rows("unknown")
-        assert (row.key, row.result) == ("k1", None)
+        [row] = await store.view.effects(state="unknown")
+        assert row["key"] == "k1"
+        again = await begin(store, claim)
+        assert again is not None and again.result is None
 
 
 async def test_a_clean_failure_is_known(store: Store) -> None:
@@ -68,7 +70,7 @@ async def test_parallel_calls_are_journaled_each(store: Store) -> None:
     claim = await claimed(store)
     found = await asyncio.gather(*[begin(store, claim, f"k{n}") for n in range(8)])
     assert found == [None] * 8
-    rows = await store.effect_rows(event_seq=claim.seq)
-    assert {row.key for row in rows} == {f"k{n}" for n in range(8)}
-    shown = await store.view.effects(state="started")
-    assert len(shown) == 8
+    run = await store.view.run(claim.seq)
+    assert run is not None
+    assert {row["key"] for row in run["effects"]} == {f"k{n}" for n in range(8)}
+    assert len(await store.view.effects(state="started")) == 8

@@ -119,7 +119,7 @@ async def test_a_zombie_writes_nothing(store: Store) -> None:
             await write
     assert await store.take_replies(8) == []
     assert await store.view.waits() == []
-    assert await store.effect_rows() == []
+    assert await store.view.effects() == []
     assert await store.heartbeat() == {("console/a", fresh.fence)}
     await store.finish(fresh, DONE)
     with pytest.raises(LeaseLost):

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from deepagents import FilesystemMiddleware, SubAgent, create_deep_agent
 from deepagents.backends import CompositeBackend, FilesystemBackend
@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from wakeful.agent.calls import Calls, Journal
 from wakeful.agent.library import Library
-from wakeful.agent.live import LIBRARY, OVERFLOW, Artefacts, Live, Snapshot
+from wakeful.agent.live import LIBRARY, OVERFLOW, Artefacts, Live
 from wakeful.agent.policy import Policy
 from wakeful.agent.quiet import Quiet, UnsupportedContentMiddleware
 from wakeful.agent.saver import Saver
@@ -30,6 +30,7 @@ from wakeful.agent.todos import TodoListMiddleware
 from wakeful.agent.tools import as_tool
 from wakeful.agent.workspace import Workspace
 from wakeful.host import Host
+from wakeful.plugs import Snapshot, SubAgentSpec
 from wakeful.tool import Traits
 
 MAIN = "main"
@@ -44,44 +45,13 @@ LARGE_RESULT = 20_000  # tokens of a tool's result that go to a file instead
 LARGE_MESSAGE = 50_000  # tokens, the same for what came in
 
 
-class ToolSpec(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def function(self) -> Callable[..., Any]: ...
-    @property
-    def traits(self) -> Traits: ...
-
-
-class SubAgentLike(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def prompt(self) -> str: ...
-    @property
-    def tools(self) -> tuple[str, ...] | None: ...
-    @property
-    def model(self) -> str: ...
-
-
-class FolderSnapshot(Snapshot, Protocol):
-    @property
-    def digest(self) -> str: ...
-    @property
-    def tools(self) -> Sequence[Any]: ...
-    @property
-    def subagents(self) -> Sequence[Any]: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What a graph is built from, beside the folder's content."""
 
     model: BaseChatModel
     models: Mapping[str, BaseChatModel]  # of sub-agents that name their own
-    snapshot: Callable[[], FolderSnapshot]
+    snapshot: Callable[[], Snapshot]
     workspace: Workspace
     overflow: Path
     saver: Saver
@@ -100,7 +70,7 @@ class Built:
     gated: frozenset[str]  # tools that ask a person first
 
 
-def build(parts: Parts, snapshot: FolderSnapshot) -> Built:
+def build(parts: Parts, snapshot: Snapshot) -> Built:
     """Takes 35 to 100 ms; run it off the loop."""
     backend = backend_of(parts)
     tools = {spec.name: as_tool(spec.name, spec.function) for spec in snapshot.tools}
@@ -179,7 +149,7 @@ def _helper(parts: Parts, stack: _Stack, tools: Mapping[str, BaseTool]) -> SubAg
 
 
 def _specialist(
-    parts: Parts, stack: _Stack, tools: Mapping[str, BaseTool], spec: SubAgentLike
+    parts: Parts, stack: _Stack, tools: Mapping[str, BaseTool], spec: SubAgentSpec
 ) -> SubAgent:
     own = tools if spec.tools is None else {n: tools[n] for n in spec.tools if n in tools}
     model = parts.models.get(spec.model, parts.model)

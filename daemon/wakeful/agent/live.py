@@ -16,7 +16,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 
 from wakeful.agent.current import Run
 from wakeful.errors import WakefulError
-from wakeful.skill import Skill
+from wakeful.plugs import Snapshot
 from wakeful.skills import index as skill_index
 
 log = logging.getLogger(__name__)
@@ -33,13 +33,6 @@ MEMORY_LIMIT = 200  # lines, the newest
 HOUSE = f"""Your file tools work in a workspace of your own that lasts; `{LIBRARY}` holds the
 installed skills, read-only. You are reached through a daemon: whoever wrote gets the text of your
 last message and nothing else, so put the whole answer there."""
-
-
-class Snapshot(Protocol):
-    @property
-    def agents_md(self) -> str: ...
-    @property
-    def skills(self) -> Sequence[Skill]: ...
 
 
 class Artefacts(Protocol):

@@ -59,12 +59,6 @@ END = Query(
     .values(state=txt("to"), result=txt("what"), done_at=num("now"))
 )
 
-LIST = Query(select(effect).order_by(_e.started_at.desc()).limit(num("n")))
-LIST_STATE = Query(
-    select(effect).where(_e.state == txt("st")).order_by(_e.started_at.desc()).limit(num("n"))
-)
-OF_EVENT = Query(select(effect).where(_e.event_seq == num("s")).order_by(_e.started_at))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRow:
@@ -112,18 +106,6 @@ class Effects(Part):
     async def end_effect(self, key: str, state: EffectState, result: str | None) -> None:
         """Record how the call ended; one that was declared unknown meanwhile stays so."""
         await self.db.run(lambda s: s.run(END, c=key, to=state, what=result, now=s.now))
-
-    async def effect_rows(
-        self, state: EffectState | None = None, *, event_seq: int | None = None, limit: int = 200
-    ) -> list[EffectRow]:
-        def find(s: Session) -> list[EffectRow]:
-            if event_seq is not None:
-                rows = s.all(OF_EVENT, s=event_seq)
-                return [effect_from(row) for row in rows if state in (None, row["state"])]
-            rows = s.all(LIST_STATE, st=state, n=limit) if state else s.all(LIST, n=limit)
-            return [effect_from(row) for row in rows]
-
-        return await self.db.run(find, durable=False)
 
 
 def effect_from(row: Row) -> EffectRow:

@@ -203,14 +203,6 @@ class Outcomes(Cards):
 
         return await self.db.run(join, lane=claim.thread_key)
 
-    async def still_ours(self, claim: Claim) -> bool:
-        """Is this claim the thread's newest?"""
-
-        def look(s: Session) -> bool:
-            return s.run(GUARD, k=claim.thread_key, f=claim.fence) == 1
-
-        return await self.db.run(look, durable=False, lane=claim.thread_key)
-
     async def _end(self, claim: Claim, end: Callable[[Session], tuple[list[Reply], bool]]) -> None:
         def guarded(s: Session) -> tuple[list[Reply], bool]:
             guard(s, claim)
