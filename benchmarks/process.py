@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 
 TICK = 1000 / os.sysconf("SC_CLK_TCK")  # milliseconds
+SETTLED_WITHIN = 300.0  # seconds
 POLL = 0.02  # seconds between two looks at what another process is doing
 
 
@@ -82,11 +83,19 @@ class Daemon:
         ) as database:
             return int(database.execute(f"SELECT count(*) FROM {rows}").fetchone()[0])
 
-    def settle(self, within: float = 300) -> None:
-        end = time.monotonic() + within
-        while self.open_events():
+    def settle(self) -> None:
+        """Wait until everything has ended and was delivered."""
+        self._wait_until(lambda: not self.open_events())
+
+    def rest(self, held: int) -> None:
+        """Wait until only so many threads have something to run."""
+        self._wait_until(lambda: self.open_runs() <= held)
+
+    def _wait_until(self, reached: Callable[[], bool]) -> None:
+        end = time.monotonic() + SETTLED_WITHIN
+        while not reached():
             if time.monotonic() > end:
-                raise TimeoutError(f"events are still open after {within:.0f} s")
+                raise TimeoutError(f"events are still open after {SETTLED_WITHIN:.0f} s")
             time.sleep(POLL)
 
 

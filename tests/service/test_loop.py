@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from wakeful.service.loop import SHARE, Loop, in_background
+from wakeful.service.loop import PATIENCE, SHARE, Loop, in_background
 
 STRETCHES = 20  # of each run
 
@@ -44,6 +44,22 @@ def test_between_two_turns_of_a_request_only_one_stretch_of_a_run_is_served() ->
     last = len(trace) - 1 - trace[::-1].index("request")
     assert trace[: last + 1].count("run") <= 6  # and not eight for each turn
     assert trace.count("run") == 8 * STRETCHES
+
+
+def test_runs_go_on_beside_a_first_class_that_never_rests() -> None:
+    served: list[int] = []
+
+    async def main() -> None:
+        async def run() -> None:
+            served.append(1)
+
+        task = in_background(run())
+        for _ in range(PATIENCE + 2):
+            await asyncio.sleep(0)
+        assert served
+        await task
+
+    on_loop(main)
 
 
 def test_what_a_run_spawns_is_of_its_class_and_its_order_is_kept() -> None:

@@ -2,7 +2,8 @@
 
 A run of the agent is long stretches of computing between two awaits. With eight of them ready, a
 request that needs five turns of the loop would wait for forty stretches. Here every turn serves all
-that is ready of the first class, and then runs, for SHARE seconds or one stretch.
+that is ready of the first class. Runs are served, for SHARE seconds or one stretch, in turns that
+nothing of the first class has followed up, and in one of PATIENCE turns in any case.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, TypeVarTuple
 Ts = TypeVarTuple("Ts")
 
 SHARE = 0.001  # seconds
+PATIENCE = 8  # turns
 BACKGROUND: ContextVar[bool] = ContextVar("background", default=False)
 _FOREGROUND = Context()
 
@@ -43,6 +45,8 @@ class Loop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self._later: deque[_Later] = deque()
+        self._followed = False  # something of the first class is ready for the next turn
+        self._passed = 0  # turns, in a row, in which runs were not served
 
     def call_soon(
         self,
@@ -52,6 +56,7 @@ class Loop(asyncio.SelectorEventLoop):
     ) -> asyncio.Handle:
         behind = BACKGROUND.get() if context is None else context.get(BACKGROUND, False)
         if not behind:
+            self._followed = True
             return super().call_soon(callback, *args, context=context)
         if not self._later:
             super().call_soon(self._serve_runs, context=_FOREGROUND)
@@ -60,6 +65,16 @@ class Loop(asyncio.SelectorEventLoop):
         return handle
 
     def _serve_runs(self) -> None:
+        if self._followed and self._passed < PATIENCE:
+            self._passed += 1
+        else:
+            self._passed = 0
+            self._serve_some()
+        self._followed = False
+        if self._later:
+            super().call_soon(self._serve_runs, context=_FOREGROUND)
+
+    def _serve_some(self) -> None:
         end = perf_counter() + SHARE
         while self._later:
             handle = self._later.popleft()
@@ -67,8 +82,6 @@ class Loop(asyncio.SelectorEventLoop):
                 self._serve(handle)
             if perf_counter() >= end:
                 break
-        if self._later:
-            super().call_soon(self._serve_runs, context=_FOREGROUND)
 
     def _serve(self, handle: _Later) -> None:
         """One callback; what it raises goes where the loop's own callbacks' errors go."""

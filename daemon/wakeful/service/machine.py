@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
+import sys
 from pathlib import Path
 
 from wakeful import files
 from wakeful.errors import WakefulError
 
+SWITCH = 0.0001  # seconds that one thread may keep the interpreter from another
 NEEDED = 128  # descriptors: listeners, store, log, workspace, and a few dozen requests
 WANTED = 8192
 
@@ -31,6 +34,17 @@ def raise_file_limit() -> int:
             "with `ulimit -n 1024`, or LimitNOFILE=1024 in its systemd unit."
         )
     return soft
+
+
+def settle() -> None:
+    """Let nothing stop the loop for long, now that everything is loaded.
+
+    The garbage collector went through half a million objects of the libraries each time, for a tenth
+    of a second, and a thread that computes kept the store's thread waiting at every statement.
+    """
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(SWITCH)
 
 
 def files_left(limit: int) -> int | None:

@@ -15,7 +15,7 @@ from wakeful.secrets import Secrets, open_secrets
 from wakeful.service.leaving import LINGER, leave_within
 from wakeful.service.logs import start_logging
 from wakeful.service.loop import Loop
-from wakeful.service.machine import private_folder
+from wakeful.service.machine import private_folder, settle
 from wakeful.service.opening import open_service
 
 log = logging.getLogger(__name__)
@@ -63,6 +63,7 @@ async def _serve(
     stopping: asyncio.Event,
 ) -> int:
     async with open_service(path, overrides, secrets=secrets) as service:
+        settle()
         awake.set()
         print(f"Wakeful is awake at {service.url}", flush=True)
         if sys.stdout.isatty():
