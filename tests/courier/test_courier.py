@@ -3,70 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.courier.post import QUICK, failed_once, out, queue, reach, states
 from tests.service.fakes import Box, HandClock, event, rows, store_at, until
 from wakeful.backoff import Backoff
 from wakeful.channel import Channel
 from wakeful.courier import Courier, Policy
 from wakeful.errors import Refused, RetryLater, StoreFull
-from wakeful.events import Decision, Outgoing, Parked, Receipt, Reply, WaitRequest
+from wakeful.events import Outgoing, Receipt, Reply
 from wakeful.store import Store
-
-QUICK = Policy(backoff=Backoff(first=1.0, cap=1.0))
-
-
-async def queue(store: Store, *texts: str, thread: str = "a") -> int:
-    """An event with replies that wait to be sent."""
-    seq = (await store.accept(event(texts[0], thread=thread))).seq
-    for number, text in enumerate(texts):
-        outgoing = Outgoing(ordinal=f"final/{number}", address=f"console:{thread}", text=text)
-        await store.post(outgoing, event_seq=seq, thread_key=f"console/{thread}")
-    return seq
-
-
-@asynccontextmanager
-async def out(
-    store: Store, clock: HandClock, channels: dict[str, Channel], **more: Any
-) -> AsyncIterator[Courier]:
-    more.setdefault("policy", QUICK)
-    courier = Courier(store, channels, clock, **more)
-    task = asyncio.create_task(courier.run())
-    try:
-        yield courier
-    finally:
-        await courier.drain(1.0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-async def states(store: Store) -> list[str]:
-    return [row["state"] for row in await rows(store, "SELECT state FROM outbox ORDER BY id")]
-
-
-async def reach(store: Store, *wanted: str) -> None:
-    async def there() -> bool:
-        return await states(store) == list(wanted)
-
-    await until(there)
-
-
-async def failed_once(store: Store) -> dict[str, Any]:
-    """The first row, once its first attempt has failed."""
-    found: list[dict[str, Any]] = []
-
-    async def noted() -> bool:
-        found[:] = await rows(store, "SELECT * FROM outbox WHERE last_error IS NOT NULL")
-        return bool(found)
-
-    await until(noted)
-    return found[0]
 
 
 async def test_a_reply_is_sent_and_its_receipt_kept(store: Store, clock: HandClock) -> None:
@@ -226,19 +175,6 @@ async def test_C26_a_broken_channel_keeps_its_replies_and_holds_up_no_other(
         await reach(store, "sent", "sent")
 
 
-async def test_a_channel_that_hangs_is_given_up_in_time(store: Store, clock: HandClock) -> None:
-    class Hung(Box):
-        async def send(self, reply: Reply) -> Receipt:
-            await asyncio.Event().wait()
-            raise AssertionError("it was given up")
-
-    policy = Policy(timeout=0.01, backoff=Backoff(first=60.0, cap=60.0))
-    await queue(store, "hello")
-    async with out(store, clock, {"console": Hung()}, policy=policy):
-        row = await failed_once(store)
-    assert row["state"] == "queued" and row["last_error"] == "TimeoutError: no answer in time"
-
-
 async def test_a_receipt_that_cannot_be_written_is_looked_up_later(
     store: Store, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,131 +199,3 @@ async def test_a_drain_delivers_what_is_due(store: Store, clock: HandClock) -> N
     async with out(store, clock, {"console": box}):
         await queue(store, "one", "two", "three")
     assert await states(store) == ["sent", "sent", "sent"]
-
-
-async def test_a_drain_does_not_wait_for_a_channel_that_hangs(
-    store: Store, clock: HandClock
-) -> None:
-    class Hung(Box):
-        async def send(self, reply: Reply) -> Receipt:
-            self.arrived.set()
-            await asyncio.Event().wait()
-            raise AssertionError("it was cut off")
-
-    box = Hung()
-    await queue(store, "hello")
-    courier = Courier(store, {"console": box}, clock, policy=QUICK)
-    task = asyncio.create_task(courier.run())
-    await box.arrived.wait()
-    await courier.drain(0.01)
-    await task
-    assert await states(store) == ["sending"]  # looked up after the restart
-
-
-class Hung(Box):
-    """A channel whose other end never answers; its time-out is far away."""
-
-    async def send(self, reply: Reply) -> Receipt:
-        self.sent.append(reply)
-        await asyncio.Event().wait()
-        raise AssertionError
-
-
-async def test_a_channel_that_hangs_leaves_room_for_the_others(
-    store: Store, clock: HandClock
-) -> None:
-    hung, box = Hung(), Box()
-    seq = await queue(store, "early")
-    for number in range(200):
-        outgoing = Outgoing(ordinal=f"hung/{number}", address=f"hung:{number}", text="lost")
-        await store.post(outgoing, event_seq=seq, thread_key=f"console/{number}")
-    async with out(store, clock, {"console": box, "hung": hung}, policy=Policy()) as courier:
-        await until(lambda: len(hung.sent) == courier.policy.per_channel)
-        await queue(store, "late", thread="late")
-        await until(lambda: [reply.text for reply in box.sent] == ["early", "late"])
-    assert len(hung.sent) == courier.policy.per_channel
-
-
-async def test_what_a_dead_daemon_left_with_a_channel_that_hangs_takes_its_share_only(
-    store: Store, clock: HandClock, tmp_path: Path
-) -> None:
-    class Lost(Hung):
-        async def find(self, reply: Reply) -> Receipt | None:
-            await self.send(reply)
-            return None
-
-    seq = await queue(store, "early")
-    for number in range(40):
-        outgoing = Outgoing(ordinal=f"hung/{number}", address=f"hung:{number}", text="lost")
-        await store.post(outgoing, event_seq=seq, thread_key=f"console/{number}")
-    assert len(await store.take_replies(41)) == 41
-    await store.db.run(lambda s: s.raw.execute("UPDATE outbox SET lease_owner = 'dead'"))
-    hung, box = Lost(), Box()
-    async with out(store, clock, {"console": box, "hung": hung}, policy=Policy()) as courier:
-        await box.arrived.wait()
-        await until(lambda: len(hung.sent) == courier.policy.per_channel)
-    assert len(hung.sent) == courier.policy.per_channel
-
-
-async def test_what_waits_behind_a_reply_that_backs_off_costs_nothing(
-    store: Store, clock: HandClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks, take = 0, store.take_replies
-
-    async def counted(limit: int) -> list[Reply]:
-        nonlocal looks
-        looks += 1
-        return await take(limit)
-
-    monkeypatch.setattr(store, "take_replies", counted)
-    box = Box()
-    box.errors = [RetryLater("busy", after=600)]
-    await queue(store, "one", "two")
-    async with out(store, clock, {"console": box}):
-        await failed_once(store)
-        before = looks
-        await asyncio.sleep(0.2)
-        assert looks - before < 5
-        assert await store.next_reply_due() == clock.now() + 600_000
-
-
-async def asked(store: Store) -> None:
-    """A run that waits for a person, its card in the outbox."""
-    request = WaitRequest(id="w1", kind="approval", title="May I?", digest="d1")
-    await store.accept(event("pay"))
-    [claim] = await store.claim(1)
-    await store.park(claim, Parked(waits=(request,)))
-
-
-async def decide(store: Store) -> None:
-    yes = Decision(verdict="approve", by="console:operator", digest="d1")
-    await store.decide("w1", yes, key="console/decision/1")
-
-
-async def test_a_decided_card_is_amended_where_it_was_delivered(
-    store: Store, clock: HandClock
-) -> None:
-    box = Box()
-    async with out(store, clock, {"console": box}):
-        await asked(store)
-        await reach(store, "sent")
-        box.errors = [RetryLater("busy")]
-        await decide(store)
-        await failed_once(store)
-        clock.move(5)
-        store.wake_mail()
-        await reach(store, "sent", "sent")
-    assert [reply.kind for reply in box.sent] == ["ask"]
-    assert box.amended == [("r1", "May I? Approved by console:operator.")]
-
-
-async def test_a_card_that_cannot_be_amended_alarms_nobody(store: Store, clock: HandClock) -> None:
-    box, other = Box(), Box()
-    channels: dict[str, Channel] = {"console": box, "pager": other}
-    async with out(store, clock, channels, routes=("pager:me",)):
-        await asked(store)
-        await reach(store, "sent")
-        box.errors = [Refused("the post is gone")]
-        await decide(store)
-        await reach(store, "sent", "dead")
-    assert box.amended == [] and other.sent == []

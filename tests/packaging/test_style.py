@@ -1,0 +1,46 @@
+"""The house rules that a machine can hold: sizes, and errors that nobody swallows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("daemon", "channels", "connections", "schedules", "skills", "tools", "tests")
+FILE_LINES, FUNCTION_LINES = 350, 60
+OPEN_ENDS = ("TO" + "DO:", "FIX" + "ME", "X" * 3)  # in pieces, so that this file is none of them
+
+
+def sources() -> list[Path]:
+    found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    return [path for path in found if "__pycache__" not in path.parts]
+
+
+def complaints(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > FUNCTION_LINES:
+                yield f"{node.name} has {lines} lines"
+        elif isinstance(node, ast.ExceptHandler):
+            if node.type is None:
+                yield f"line {node.lineno}: an except without a kind"
+            if len(node.body) == 1 and isinstance(node.body[0], ast.Pass):
+                yield f"line {node.lineno}: an error that nobody hears of"
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_can_be_held_in_the_head(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) <= FILE_LINES
+    assert list(complaints(ast.parse(text))) == []
+    assert [mark for mark in OPEN_ENDS if mark in text] == []
+
+
+def test_what_is_wrong_is_seen() -> None:
+    long = "def f():\n" + "    a = 1\n" * FUNCTION_LINES
+    hidden = "try:\n    f()\nexcept:\n    pass\n"
+    assert len(list(complaints(ast.parse(long + hidden)))) == 3
