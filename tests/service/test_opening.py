@@ -18,7 +18,7 @@ import pytest
 from tests.service.fakes import until
 from wakeful.backoff import Backoff
 from wakeful.errors import FolderFaulty, PortTaken, Refused, StoreBusy
-from wakeful.service import Service, open_service
+from wakeful.service import Service, open_service, tidying
 from wakeful.service.channels import Channels
 
 SECRET = "a-secret-of-the-hook"
@@ -293,3 +293,24 @@ async def test_tidying_is_a_plugs_call(agent: Path) -> None:
         await ended(client, await post(client, "hi"))
         counts = await service.core.host("housekeeping").tidy()
     assert counts["artefacts"] == 0 and counts["payloads"] == 0
+
+
+async def test_a_conversation_that_sleeps_is_made_smaller_at_night_and_remembers(
+    agent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def checkpoints(service: Service) -> int:
+        count = "SELECT count(*) FROM checkpoints"
+        found: int = await service.core.store.run(lambda s: s.raw.execute(count).fetchone()[0])
+        return found
+
+    async with awake(agent) as (service, client):
+        for n in range(5):
+            await ended(client, await post(client, f"hi {n}", thread="console/t"))
+        before, housekeeping = await checkpoints(service), service.core.host("housekeeping")
+        assert (await housekeeping.tidy())["compacted"] == 0  # it may go on any moment
+        monkeypatch.setattr(tidying, "LEFT_ALONE", -1)
+        assert (await housekeeping.tidy())["compacted"] == 1
+        assert before > tidying.ROWS and await checkpoints(service) == 1
+        again = await ended(client, await post(client, "and on", thread="console/t"))
+        assert again["reply"] == "heard: and on"
+        assert (await housekeeping.tidy())["compacted"] == 0

@@ -23,6 +23,7 @@ from wakeful.service.artefacts import Artefacts
 from wakeful.service.channels import Channels
 from wakeful.service.host import Desk, PlugHost
 from wakeful.service.machine import files_left
+from wakeful.service.tidying import Compact, compact_idle
 from wakeful.service.updates import Updates
 from wakeful.service.view import LiveView
 from wakeful.store import RetentionPolicy, Store
@@ -66,6 +67,7 @@ class Core:
         )
         self.worker: Worker | None = None
         self.timekeeper: Timekeeper | None = None
+        self.compact: Compact | None = None  # of the agent, once there is one
         self.faults: tuple[Fault, ...] = ()
         self.file_limit = 0
         self._desk = Desk(
@@ -123,6 +125,8 @@ class Core:
         kept = retention.model_dump(exclude={"artefacts"})
         counts = dict(await self.store.retain(RetentionPolicy(**kept), self.clock.now()))
         days = self._desk.artefacts.forget(retention.artefacts, now=self.clock.now())
+        if self.compact is not None:
+            counts["compacted"] = await compact_idle(self.store, self.compact, self.clock.now())
         return {**counts, "artefacts": await days}
 
     async def facts(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ LAST_POST = 5.0  # seconds for replies that are due when everything else has end
 async def build(core: Core, folder: Folder) -> Agent:
     """Import the agent's libraries in a thread, so that the port answers meanwhile; then build."""
     room = await asyncio.to_thread(importlib.import_module, "wakeful.agent")
-    agent: Agent = await room.build_agent(
+    made = await room.build_agent(
         core.settings,
         folder,
         core.store,
@@ -32,6 +32,8 @@ async def build(core: Core, folder: Folder) -> Agent:
         core.host("agent"),
         secrets=core.secrets,
     )
+    agent: Agent = made
+    core.compact = made.compact
     return agent
 
 

@@ -9,6 +9,7 @@ from wakeful.events import Claim, Decision, Event, Lease
 from wakeful.store import schema
 from wakeful.store.backwards import bring_forward, distrust_future
 from wakeful.store.codec import decision_from, event_from
+from wakeful.store.idle import put_back_lost
 from wakeful.store.notes import notes_for
 from wakeful.store.query import Query, Row, Session
 from wakeful.store.waits import NEXT_EXPIRY, Waits
@@ -206,6 +207,7 @@ class Claiming(Waits):
 
     def _recover(self, s: Session) -> int:
         distrust_future(s)
+        put_back_lost(s, alone=self.alone)
         return s.run(RECOVER, all=int(self.alone), now=s.lease_now())
 
     def _stir(self) -> None:

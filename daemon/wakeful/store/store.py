@@ -18,6 +18,7 @@ from wakeful.store.cursors import Cursors
 from wakeful.store.database import Database
 from wakeful.store.effects import Effects
 from wakeful.store.health import check_integrity
+from wakeful.store.idle import Idle
 from wakeful.store.inbox import Inbox
 from wakeful.store.lock import hold_lock
 from wakeful.store.memory import Memory
@@ -43,6 +44,7 @@ class Store(
     Outcomes,
     Waits,
     Stopping,
+    Idle,
     News,
     Effects,
     Schedules,

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from wakeful.events import Event, Message, Wait
 from wakeful.store import shapes, viewing
 from wakeful.store.codec import event_from, message_from, wait_from
+from wakeful.store.idle import BULKY
 from wakeful.store.query import Session
 from wakeful.store.reading import Reading
 
@@ -104,6 +105,11 @@ class Views:
             }
 
         return await self.read(look)
+
+    async def bulky(self, *, rows: int, before: int, limit: int) -> list[tuple[str, str]]:
+        """(thread, graph) of idle conversations with more checkpoints than that."""
+        found = await self.read(lambda s: s.all(BULKY, rows=rows, before=before, n=limit))
+        return [(row["thread_key"], row["graph_id"]) for row in found]
 
     async def waits(self, *, state: str | None = "open") -> list[Wait]:
         def look(s: Session) -> list[Wait]:
