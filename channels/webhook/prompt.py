@@ -36,7 +36,8 @@ def compose(hook: str, settings: Settings, payload: Any, headers: Mapping[str, s
         try:
             return render(text, values, limit=limit) if text else ""
         except TemplateFailed as error:
-            log.warning("hook %s: its `%s` failed: %s", hook, name, error)
+            message = "The template `%s` of the hook %s failed: %s"
+            log.warning(message, name, hook, error, extra={"action": "template_failed"})
             notes.append(f"(The template `{name}` of the hook {hook} failed: {error})")
             return ""
 

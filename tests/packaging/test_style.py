@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +43,26 @@ def test_every_file_can_be_held_in_the_head() -> None:
     assert found == {}
 
 
+def unnamed(tree: ast.AST) -> Iterator[str]:
+    """Lines of the log without an action, by which programs know them."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func).startswith("log.")):
+            continue
+        extra = next((ast.unparse(each.value) for each in node.keywords if each.arg == "extra"), "")
+        if not re.search(r"'action': f?'[a-z_{}]+'", extra):
+            yield f"line {node.lineno}: {ast.unparse(node)[:60]}"
+
+
+def test_every_line_of_the_log_has_an_action() -> None:
+    shipped = [path for path in sources() if "tests" not in path.parts]
+    found = {str(path): list(unnamed(ast.parse(path.read_text("utf-8")))) for path in shipped}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
 def test_what_is_wrong_is_seen() -> None:
     long = "def f():\n" + "    a = 1\n" * FUNCTION_LINES
     hidden = "try:\n    f()\nexcept:\n    pass\n"
     assert len(list(complaints(ast.parse(long + hidden)))) == 3
+    assert (
+        len(list(unnamed(ast.parse("log.info('x', extra={'action': 'a-b'})\nlog.error('y')")))) == 2
+    )

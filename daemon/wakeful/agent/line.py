@@ -99,7 +99,8 @@ class Line:
         """The model to ask instead and what to bind to it; none when it could do no better."""
         if self.instead is None or kind_of(exc) not in PASSED_ON:
             return None
-        log.warning("%s failed, its fallback is asked: %s", self.name, type(exc).__name__)
+        message = "%s failed, its fallback is asked: %s"
+        log.warning(message, self.name, type(exc).__name__, extra={"action": "model_fallback"})
         if tools is None:
             return self.instead, {}
         bound: Any = self.instead.bind_tools(tools[0], **tools[1])

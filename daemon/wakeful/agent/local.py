@@ -200,14 +200,15 @@ class LocalServer:
             if self.closed.is_set():
                 return
             failures = 1 if time.monotonic() - begin > RESTART.cap else failures + 1
-            log.warning("The local model %s ended with %s.", self.path.name, code)
+            message = "The local model %s ended with %s."
+            log.warning(message, self.path.name, code, extra={"action": "local_model_ended"})
             if self.closed.wait(RESTART.delay(failures)):
                 return
             try:
                 self._spawn()
                 self.respawned.set()
             except FolderFaulty as error:
-                log.error("%s", error)
+                log.error("%s", error, extra={"action": "local_model_ended"})
 
 
 def running() -> list[LocalServer]:

@@ -82,5 +82,5 @@ class Alarm:
         self._failures += 1
         pause = TROUBLE.delay(self._failures)
         message = "the schedules could not be looked at (%s); again in %.0f s"
-        log.exception(message, error, pause, extra={"action": "clock-trouble"})
+        log.exception(message, error, pause, extra={"action": "clock_trouble"})
         self._set(pause)

@@ -52,7 +52,7 @@ class Handlers:
         del self._tasks[name]
         if not task.cancelled() and (error := task.exception()):
             message = "what came of schedule %s could not be recorded: %s"
-            log.error(message, name, error, extra={"action": "handler-lost"})
+            log.error(message, name, error, extra={"action": "handler_lost"})
         self._told()
 
     async def idle(self) -> None:
@@ -83,7 +83,7 @@ class Handlers:
             why = f"it took longer than {self._seconds:.0f} s and was stopped"
             await self._end(rule, due, "failed", why)
         except Exception as error:
-            log.exception("schedule %s failed", rule.name, extra={"action": "handler-failed"})
+            log.exception("schedule %s failed", rule.name, extra={"action": "handler_failed"})
             await self._end(rule, due, "failed", f"{type(error).__name__}: {error}")
         else:
             await self._end(rule, due, "done" if text else "silent", text or "")
@@ -105,7 +105,7 @@ class Handlers:
         """What is told of a run that went wrong."""
         time = local_time(due, rule.timezone)
         text = f"The schedule {rule.name} of {time} {_WORDS[state]}: {why}. It was not repeated."
-        log.warning("%s", text, extra={"action": f"handler-{state}"})
+        log.warning("%s", text, extra={"action": f"handler_{state}"})
         return self.notice(rule, text)
 
     def notice(self, rule: Rule, text: str) -> Outgoing | None:

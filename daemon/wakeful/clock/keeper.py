@@ -95,7 +95,7 @@ class Timekeeper:
         async with self._lock:
             now = self._clock.now()
             if self._looked is not None and now < self._looked - JUMP:
-                log.warning("the clock was set back", extra={"action": "clock-set-back"})
+                log.warning("the clock was set back", extra={"action": "clock_set_back"})
                 await self._sync(now)
             self._looked = now
             for row in await self._store.due_schedules(now):
@@ -135,7 +135,7 @@ class Timekeeper:
         except WakefulError:  # the store's: the same for all
             raise
         except Exception:
-            log.exception("schedule %s did not fire", row.name, extra={"action": "clock-fault"})
+            log.exception("schedule %s did not fire", row.name, extra={"action": "clock_fault"})
 
     async def _catch_up(self, rule: Rule, row: ScheduleRow, now: int) -> None:
         """Do what the rule says about every time up to now."""
@@ -164,7 +164,7 @@ class Timekeeper:
             notice=notice,
         )
         message = "schedule %s %s"
-        log.warning(message, rule.name, step.reason, extra={"action": "firing-missed"})
+        log.warning(message, rule.name, step.reason, extra={"action": "firing_missed"})
 
     async def _fire(self, rule: Rule, step: Fire, seen: int, now: int) -> None:
         event = firing_event(rule, step.due, now)
@@ -192,7 +192,7 @@ class Timekeeper:
             log.warning(
                 "the file of schedule %s is gone, so it does not fire any more",
                 name,
-                extra={"action": "schedule-gone"},
+                extra={"action": "schedule_gone"},
             )
 
 
@@ -208,7 +208,7 @@ def _row(rule: Rule, known: ScheduleRow | None, now: int) -> ScheduleRow:
                 "schedule %s lies in the past (%s), so it never fires",
                 rule.name,
                 local_time(rule.at or 0, rule.timezone),
-                extra={"action": "schedule-past"},
+                extra={"action": "schedule_past"},
             )
         return replace(fresh, next_at=then)
     if known.next_at is None or known.next_at <= now:  # over, or due: `catch_up` decides

@@ -39,8 +39,9 @@ def raise_file_limit() -> int:
 def settle() -> None:
     """Let nothing stop the loop for long, now that everything is loaded.
 
-    The garbage collector went through half a million objects of the libraries each time, for a tenth
-    of a second, and a thread that computes kept the store's thread waiting at every statement.
+    The garbage collector went through half a million objects of the libraries each time, for a
+    tenth of a second, and a thread that computes kept the store's thread waiting at every
+    statement.
     """
     gc.collect()
     gc.freeze()

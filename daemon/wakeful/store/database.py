@@ -124,7 +124,7 @@ class Database:
     def stop_writes(self, error: WakefulError) -> None:
         """From now on every operation fails with this error."""
         self._broken = error
-        log.critical("%s", error, extra={"action": "store-stopped"})
+        log.critical("%s", error, extra={"action": "store_stopped"})
 
     def _work(self) -> None:
         while batch := self._gather():
@@ -195,7 +195,7 @@ class Database:
         try:
             line.rollback()
         except Exception as error:
-            log.warning("rolling back failed: %s", error, extra={"action": "store-rollback"})
+            log.warning("rolling back failed: %s", error, extra={"action": "store_rollback"})
 
 
 def _run_one(job: _Job, session: Session) -> _Result:
@@ -224,7 +224,7 @@ async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
 
 def _log_failure(future: asyncio.Future[Any]) -> None:
     if not future.cancelled() and (error := future.exception()) is not None:
-        log.warning("the store could not tidy up: %s", error, extra={"action": "store-post"})
+        log.warning("the store could not tidy up: %s", error, extra={"action": "store_post"})
 
 
 def _resolve(results: list[_Result]) -> None:

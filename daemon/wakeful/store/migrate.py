@@ -83,7 +83,7 @@ def keep_copy(line: Driver, path: Path, number: int) -> Path:
         private_file(half)
         line.execute("VACUUM INTO ?", (str(half),))
         half.rename(copy)
-        log.info("kept a copy of the store: %s", copy, extra={"action": "store-copy"})
+        log.info("kept a copy of the store: %s", copy, extra={"action": "store_copy"})
     return copy
 
 
@@ -166,7 +166,7 @@ def _apply(line: Driver, dialect: Dialect, one: Migration) -> None:
     except BaseException:
         line.rollback()
         raise
-    log.info("migrated the store: %s %s", one.number, one.name, extra={"action": "store-migrated"})
+    log.info("migrated the store: %s %s", one.number, one.name, extra={"action": "store_migrated"})
 
 
 def _begin(line: Driver, dialect: Dialect) -> None:

@@ -88,7 +88,7 @@ async def _leave_tidy(store: Store) -> None:
     try:
         await store.unsend_handed()
     except StoreBroken as error:  # those replies are looked up at the next start
-        log.warning("the outbox was left as it is: %s", error, extra={"action": "store-close"})
+        log.warning("the outbox was left as it is: %s", error, extra={"action": "store_close"})
 
 
 @contextlib.asynccontextmanager

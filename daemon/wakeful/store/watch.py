@@ -54,7 +54,7 @@ class Watch:
         try:
             return bool(line.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
         except sqlite3.Error as error:
-            log.error("the log could not be written back: %s", error, extra={"action": "store-wal"})
+            log.error("the log could not be written back: %s", error, extra={"action": "store_wal"})
             return False
 
 
