@@ -11,7 +11,7 @@ import pytest
 from wakeful.cli.conversation import Rejected
 from wakeful.cli.lines import Lines
 from wakeful.cli.screen import Screen
-from wakeful.cli.talk import LEFT, Talk, decision_of
+from wakeful.cli.talk import Talk, decision_of
 
 SOON = 10.0  # seconds; a busy machine
 WAIT = {"id": "w1", "title": "May I pay?", "tool": "pay", "args": {"n": 1}, "allowed": ["approve"]}
@@ -58,6 +58,18 @@ class Partner:
 
 def update(kind: str, text: str) -> dict[str, Any]:
     return {"kind": kind, "text": text, "agent": "main", "detail": "", "call": ""}
+
+
+class Asked(Screen):
+    """A screen that says when a question stands on it."""
+
+    def __init__(self) -> None:
+        self.out, self.asked = io.StringIO(), asyncio.Event()
+        super().__init__(self.out, tty=False)
+
+    def wait(self, wait: dict[str, Any]) -> None:
+        super().wait(wait)
+        self.asked.set()
 
 
 async def talk(typed: str, partner: Partner) -> tuple[int, str]:
@@ -119,7 +131,23 @@ async def test_a_wait_is_answered_in_the_chat(line: str, decision: dict[str, Any
 async def test_other_words_do_not_answer_a_wait_and_nobody_is_kept() -> None:
     partner = Partner()
     code, out = await talk("ask\nperhaps\n", partner)
-    assert partner.decisions == [] and LEFT in out and code == 0
+    assert partner.decisions == [] and code == 0
+    assert "`wakeful approve w1` or `wakeful reject w1`" in out
+
+
+async def test_quit_at_a_question_leaves_it_open() -> None:
+    partner = Partner()
+    reading, writing = os.pipe()
+    screen = Asked()
+    session = asyncio.create_task(Talk(partner, screen, Lines(reading)).run())  # type: ignore[arg-type]
+    os.write(writing, b"ask\n")
+    async with asyncio.timeout(SOON):
+        await screen.asked.wait()
+        os.write(writing, b"/quit\n")  # the end of the input is not needed
+        assert await session == 0
+    os.close(writing)
+    os.close(reading)
+    assert partner.decisions == [] and "`wakeful approve w1`" in screen.out.getvalue()
 
 
 def test_what_is_no_decision() -> None:

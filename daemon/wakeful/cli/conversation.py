@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ANSWER = 20.0  # seconds for one answer
 SILENCE = 40.0  # seconds without even a ping: the line is dead
 AGAIN = Backoff(first=0.3, cap=5.0)
+STRANGER = 401  # while ours is down, another folder's daemon may answer where it was
+ELSEWHERE = "another daemon answers there"
 LOST = {"kind": "lost"}
 LIVE = {"wakeful-live": "1"}
 
@@ -96,10 +98,13 @@ class Conversation:
             self._client, "GET", url, headers=headers, timeout=patience
         ) as source:
             status = source.response.status_code
-            if status in (401, 404):
-                raise Rejected("this daemon does not know us or the event any more.", status)
+            if status == STRANGER:
+                raise ConnectionError(ELSEWHERE)
+            if status == 404:
+                raise Rejected("the daemon does not know this event any more.", status)
             async for frame in source.aiter_sse():
-                yield frame
+                if frame.data:  # a ping has none
+                    yield frame
 
     async def stop(self, event: int) -> bool:
         return bool((await self._post(f"/api/events/{event}/stop", {}))["stopped"])
@@ -127,6 +132,8 @@ class Conversation:
         if answer.is_success:
             row: Row = answer.json()
             return row
+        if answer.status_code == STRANGER:
+            raise ConnectionError(ELSEWHERE)
         try:
             sentence = str(answer.json()["error"])
         except (ValueError, KeyError, TypeError):

@@ -51,7 +51,7 @@ class Screen:
             self.line(f"  {wait['tool']} {args}")
         words = {"approve": "approve", "reject": "reject [why]", "edit": "edit {arguments}"}
         allowed = [words[verdict] for verdict in wait["allowed"] if verdict in words]
-        self.line(f"  Type {', '.join(allowed)}.")
+        self.aside(f"  Type {', '.join(allowed)}.")
 
     def _on_text(self, update: dict[str, Any]) -> None:
         text = str(update["text"])

@@ -19,9 +19,8 @@ from wakeful.cli.screen import HELP, Screen
 STOP = "/stop"
 QUIT = frozenset({"/quit", "/exit"})
 YES, NO = frozenset({"approve", "yes", "y"}), frozenset({"reject", "no", "n"})
-LEFT = (
-    "[It waits for an answer: `wakeful waits`, then `wakeful approve ID` or `wakeful reject ID`.]"
-)
+KEPT = "[It is kept for later: the question comes first.]"
+SHORT = 8  # characters of an id, which are enough to name it
 
 
 class Left(Exception):
@@ -93,7 +92,7 @@ class Talk:
             self._event = await self._with.say(text)
             await self._both(self._watch(self._event), self._listen(self._event))
         except Left:
-            self._screen.line(LEFT)
+            self._screen.line(left(self._waits))
         except Rejected as error:
             self._failed = True
             self._screen.line(f"[{error}]")
@@ -152,12 +151,24 @@ class Talk:
                 await self._with.stop(event)
             elif self._waits and (decision := decision_of(line)):
                 await self._with.decide(self._waits.pop(0), decision)
+            elif self._waits and line in QUIT:
+                self._ended = True
+                raise Left
             elif line:
                 self._kept.append(line)
+                if self._waits:
+                    self._screen.aside(KEPT)
         except Rejected as error:
             self._screen.line(f"[{error}]")
         except (httpx.TransportError, OSError):
             self._screen.line("[The daemon does not answer; type it again in a moment.]")
+
+
+def left(waits: list[Row]) -> str:
+    """How the questions can be answered when this session is over."""
+    ids = [str(wait["id"])[:SHORT] for wait in waits]
+    ways = "; ".join(f"`wakeful approve {id}` or `wakeful reject {id}`" for id in ids)
+    return f"[It waits for an answer: {ways}.]"
 
 
 def decision_of(line: str) -> Row | None:
