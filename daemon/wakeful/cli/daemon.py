@@ -122,8 +122,10 @@ class Daemon:
         import httpx
 
         given = {key: value for key, value in query.items() if value is not None}
-        with httpx.Client(base_url=self.url, headers=self._headers, trust_env=False) as client:
-            return client.request(method, path, json=body, params=given, timeout=timeout)
+        with httpx.Client(
+            base_url=self.url, headers=self._headers, trust_env=False, timeout=timeout
+        ) as client:
+            return client.request(method, path, json=body, params=given)
 
 
 def _sentence(answer: httpx.Response) -> str:
