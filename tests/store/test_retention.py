@@ -79,6 +79,35 @@ async def test_D10_what_waits_is_never_pruned(store: Store, clock: HandClock) ->
     ]
 
 
+async def test_D10_a_lost_reply_that_nobody_came_back_for_is_forgotten_in_the_end(
+    store: Store, clock: HandClock
+) -> None:
+    await store.accept(event("1"))
+    [claim] = await store.claim(1)
+    await store.finish(claim, Done(replies=(answer("lost"),)))
+    [reply] = await store.take_replies(8)
+    await store.undeliverable(reply, "gone")
+    clock.move((POLICY.messages - 1) * DAY)
+    assert (await store.retain(POLICY, clock.now()))["untold"] == 0
+    clock.move(2 * DAY)
+    assert (await store.retain(POLICY, clock.now()))["untold"] == 1
+    assert await store.run(lambda s: s.raw.execute("SELECT notes FROM thread").fetchone()[0]) == 0
+    await store.accept(event("2"))
+    [claim] = await store.claim(1)
+    assert claim.undelivered == ()
+
+
+async def test_a_lost_notice_about_no_thread_is_not_kept_for_one(
+    store: Store, clock: HandClock
+) -> None:
+    notice = answer("the pager is down", ordinal="alert/pager/0")
+    assert await store.announce(event("1", "channel/pager"), "down", notice)
+    [reply] = await store.take_replies(8)
+    await store.undeliverable(reply, "down too")
+    clock.move((POLICY.sent + 1) * DAY)
+    assert (await store.retain(POLICY, clock.now()))["replies"] == 1
+
+
 async def test_D10_a_checkpoint_of_a_thread_that_sleeps_is_never_pruned(
     sqlite_url: str, clock: HandClock
 ) -> None:

@@ -55,5 +55,6 @@ def notes_told(s: Session, thread_key: str, seq: int) -> None:
 
 
 def note(s: Session, reply_id: int, thread_key: str) -> None:
-    s.run(TELL, i=reply_id, k=thread_key)
-    s.run(MORE, k=thread_key)
+    """Let the thread's next run be told of this reply; nothing when it is not a thread."""
+    if s.run(MORE, k=thread_key):
+        s.run(TELL, i=reply_id, k=thread_key)

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import Delete, Integer, Update, and_, bindparam, delete, exists, select, update
+from sqlalchemy import (
+    Delete,
+    Integer,
+    Update,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.sql.elements import ColumnElement, literal_column
 
 from wakeful.store import schema
@@ -90,6 +101,14 @@ _delivered = and_(
     outbox.c.tell.is_(None),
     ~_open_event(outbox.c.event_seq),
 )
+# Nobody wrote in its thread for so long that it will not be told any more.
+_never_told = and_(
+    outbox.c.event_seq < _cutoff,
+    outbox.c.ended_at < _before,
+    outbox.c.tell.is_not(None),
+    ~_open_event(outbox.c.event_seq),
+    ~_open_event(outbox.c.told_by),
+)
 _closed_waits = and_(
     wait.c.event_seq < _cutoff,
     literal_column("state IN ('applied', 'expired', 'cancelled')"),
@@ -104,6 +123,7 @@ _old_steps = and_(step.c.event_seq < _cutoff, ~_open_event(step.c.event_seq))
 RULES: tuple[tuple[str, str, Query], ...] = (
     ("payloads", "payloads", _empty(inbox.c.seq, and_(_ended, inbox.c.payload != const("")))),
     ("replies", "sent", _drop(outbox.c.id, _delivered)),
+    ("untold", "messages", _drop(outbox.c.id, _never_told)),
     ("effects", "effects", _drop(effect.c.call_key, _old_effects)),
     ("steps", "steps", Query(delete(step).where(_old_steps))),
     ("messages", "messages", _drop(message.c.id, message.c["at"] < _before)),
@@ -128,6 +148,18 @@ PROGRESS = Query(
 )
 
 
+# How many replies each thread is still to be told of.
+RECOUNT = Query(
+    update(thread)
+    .where(thread.c.notes > literal_column("0"))
+    .values(
+        notes=select(func.count())
+        .select_from(outbox)
+        .where(outbox.c.tell == thread.c.thread_key)
+        .scalar_subquery()
+    )
+)
+
 # Graph threads that their conversation has left for a new one (/new, `thread: fresh`).
 _saved, _written = schema.checkpoints, schema.writes
 ABANDONED = Query(
@@ -147,6 +179,8 @@ class Retaining(Part):
         for name, days, query in RULES:
             before = now - getattr(policy, days) * DAY
             counts[name] = await self._until_done(_batch(query, before))
+        if counts["untold"]:
+            await self.db.run(lambda s: s.run(RECOUNT))
         before = now - policy.steps * DAY
         counts["firings"] = await self.db.run(lambda s: s.run(FIRINGS, before=before))
         counts["progress"] = await self.db.run(lambda s: s.run(PROGRESS, before=before))
