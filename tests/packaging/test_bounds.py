@@ -1,4 +1,4 @@
-"""Nothing waits for ever, grows without end or lies open to others, but for what has a reason here."""
+"""Nothing waits for ever, grows without end or lies open to others; exceptions say why."""
 
 from __future__ import annotations
 

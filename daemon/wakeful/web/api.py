@@ -11,13 +11,21 @@ from wakeful.events import EFFECT_STATES, EVENT_STATES, OPERATOR, WAIT_STATES, E
 from wakeful.host import Host
 from wakeful.web.answers import json_answer
 from wakeful.web.auth import CODE_SECONDS, Auth
-from wakeful.web.inputs import NewMessage, event_number, new_decision, new_message, number, one_of
+from wakeful.web.inputs import (
+    NewMessage,
+    event_number,
+    maybe_number,
+    new_decision,
+    new_message,
+    number,
+    one_of,
+)
 from wakeful.web.openapi import document
 from wakeful.web.operations import Operations
 from wakeful.web.shapes import event_json, message_json, wait_json
 from wakeful.web.stream import event_stream
 
-LIMIT = 200
+LIMIT, RUNS, MOST = 200, 50, 1000  # rows: of conversations, of what ran, of any one answer
 NAME_LENGTH = 12  # of a conversation that nobody named
 LIVE = "wakeful-live"  # header of a sender who is about to open the stream
 
@@ -58,16 +66,14 @@ class Api:
         return json_answer({**answer, "duplicate": accepted.duplicate}, 202)
 
     async def threads(self, request: Request) -> Response:
-        limit = number(request, "limit", LIMIT, most=1000)
-        rows = await self._view.threads(
-            limit=limit or LIMIT, before=request.query_params.get("before")
-        )
+        limit = number(request, "limit", LIMIT, most=MOST)
+        rows = await self._view.threads(limit=limit, before=request.query_params.get("before"))
         return json_answer({"threads": rows})
 
     async def thread(self, request: Request) -> Response:
         key = request.query_params.get("key", "")
-        limit = number(request, "limit", LIMIT, most=1000) or LIMIT
-        before = number(request, "before", None)
+        limit = number(request, "limit", LIMIT, most=MOST)
+        before = maybe_number(request, "before")
         found = await self._view.thread(key)
         if found is None:
             raise HTTPException(404, "There is no such thread; GET /api/threads lists them.")
@@ -100,7 +106,7 @@ class Api:
 
     async def runs(self, request: Request) -> Response:
         state = one_of(request, "state", EVENT_STATES)
-        limit = number(request, "limit", 50, most=1000) or 50
+        limit = number(request, "limit", RUNS, most=MOST)
         rows = await self._view.runs(limit=limit, state=state)
         return json_answer({"runs": rows})
 
@@ -112,7 +118,7 @@ class Api:
 
     async def effects(self, request: Request) -> Response:
         state = one_of(request, "state", EFFECT_STATES)
-        limit = number(request, "limit", 50, most=1000) or 50
+        limit = number(request, "limit", RUNS, most=MOST)
         return json_answer({"effects": await self._view.effects(state=state, limit=limit)})
 
     async def schedules(self, request: Request) -> Response:

@@ -118,11 +118,16 @@ def event_number(request: Request) -> int:
     return min(int(text), LARGEST)
 
 
-def number(request: Request, key: str, default: int | None, *, most: int = LARGEST) -> int | None:
+def number(request: Request, key: str, default: int, *, most: int) -> int:
     """A whole number of the query, from 1 to `most`."""
+    return maybe_number(request, key, most=most) or default
+
+
+def maybe_number(request: Request, key: str, *, most: int = LARGEST) -> int | None:
+    """The same, none when it is not there."""
     text = request.query_params.get(key)
     if text is None:
-        return default
+        return None
     if not (text.isascii() and text.isdecimal() and len(text) <= 16 and 1 <= int(text) <= most):
         raise bad(f"{key!r} must be a whole number from 1 to {most}.")
     return int(text)
