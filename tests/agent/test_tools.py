@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any, Literal
 
 import pytest
 from pydantic import ValidationError
@@ -73,3 +76,29 @@ async def test_an_ordinary_function_runs_off_the_loop() -> None:
     assert await as_tool("slow", slow).ainvoke({"number": 1}) == 2
     assert as_tool("no_reply", slow).return_direct
     assert not as_tool("slow", slow).return_direct
+
+
+def nothing_left(number: int) -> int:
+    """Take the next."""
+    return next(iter([]))
+
+
+def leave(number: int) -> int:
+    """End the process, as a command-line tool would."""
+    sys.exit(number)
+
+
+async def leave_later(number: int) -> int:
+    """The same, on the loop."""
+    sys.exit(number)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [(nothing_left, "StopIteration"), (leave, r"sys\.exit"), (leave_later, r"sys\.exit")],
+)
+async def test_whatever_a_tool_raises_is_an_error_of_its_own(
+    function: Callable[..., Any], said: str
+) -> None:
+    with pytest.raises(RuntimeError, match=said):
+        await asyncio.wait_for(as_tool("tool", function).ainvoke({"number": 1}), 5)

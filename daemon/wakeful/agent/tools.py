@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,7 +11,6 @@ from typing import Any, get_type_hints
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from wakeful.agent.aside import aside
 from wakeful.agent.current import call_
 from wakeful.tool import Call
 
@@ -87,6 +86,12 @@ def _caller(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
 async def _called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(**arguments)
-    call = functools.partial(function, **arguments)
-    result = await aside(call, name=f"tool-{function.__name__}")
+    result = await asyncio.to_thread(_plain, function, arguments)
     return await result if inspect.isawaitable(result) else result
+
+
+def _plain(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    try:
+        return function(**arguments)
+    except StopIteration as error:  # no future can hold one: its waiter would wait for ever
+        raise RuntimeError("it raised StopIteration") from error

@@ -68,7 +68,8 @@ class Handlers:
             _, late = await asyncio.wait(tasks, timeout=DRAIN)
             for task in late:
                 task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            if late:
+                await asyncio.wait(late, timeout=DRAIN)
 
     async def _run(self, rule: Rule, due: int) -> None:
         assert rule.run is not None

@@ -15,6 +15,8 @@ from contextvars import Context, ContextVar, copy_context
 from time import perf_counter
 from typing import Any, TypeVarTuple
 
+from wakeful.service.threads import Threads
+
 Ts = TypeVarTuple("Ts")
 
 SHARE = 0.001  # seconds
@@ -45,6 +47,7 @@ class Loop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self._later: deque[_Later] = deque()
+        self.set_default_executor(Threads())
         self._followed = False  # something of the first class is ready for the next turn
         self._passed = 0  # turns, in a row, in which runs were not served
 
