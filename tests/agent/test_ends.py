@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from tests.agent.dying import prepare
+from tests.agent.dying import log_of, prepare
 from tests.agent.dying import say as shop
 from tests.agent.kit import call, calls, heard, results, state_of, world
 from wakeful.errors import LeaseLost
@@ -89,6 +89,36 @@ async def test_a_failing_provider_is_an_outage_and_the_thread_goes_on(tmp_path: 
         done = await w.work()
         assert done.replies[0].text == "you said hello"
         assert len([m for m in await state_of(w) if isinstance(m, HumanMessage)]) == 1
+
+
+async def test_one_message_with_more_calls_than_steps_runs_those_that_fit(tmp_path: Path) -> None:
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        if done := results(messages):
+            return AIMessage(" / ".join(done.values()))
+        return calls(*(call("charge", f"c{n}", order=f"A-{n}") for n in range(9)))
+
+    folder = prepare(tmp_path)
+    async with world(folder, say, limits={"steps": 6}) as w:
+        done = await w.turn("many")
+        assert done.replies[0].kind == "notice" and "6 steps" in done.replies[0].text
+        assert len(await w.effects()) == len(log_of(folder)) == 5
+        refused = [m.text for m in await state_of(w) if isinstance(m, ToolMessage)][5:]
+        assert len(refused) == 4 and all("was not run" in text for text in refused)
+
+
+async def test_past_its_lease_a_run_starts_nothing(tmp_path: Path) -> None:
+    folder = prepare(tmp_path)
+    lease = Lease()
+
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        lease.until = 0.0
+        return calls(call("charge", "c1", order="A-1"))
+
+    async with world(folder, say) as w:
+        await w.accept("go")
+        with pytest.raises(LeaseLost):
+            await w.run(replace(await w.claim(), lease=lease))
+        assert len(w.model.asked) == 1 and await w.effects() == [] and log_of(folder) == []
 
 
 async def test_past_its_lease_a_run_writes_nothing(tmp_path: Path) -> None:

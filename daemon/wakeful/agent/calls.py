@@ -38,6 +38,10 @@ UNKNOWN = (
     "effect, and it was not repeated. Find out whether it did before you call it again, or say "
     "that you do not know."
 )
+OUT_OF_STEPS = (
+    "This was not run: the run has used its {steps} steps ([limits] steps). End here, and say what "
+    "is left to do."
+)
 TWICE = (
     "Error: write_todos was called more than once in this message. Send one list with everything."
 )
@@ -55,9 +59,10 @@ class Journal(Protocol):
 class Calls(AgentMiddleware[Any, Any, Any]):
     """The middleware of one agent's tool calls."""
 
-    def __init__(self, policy: Policy, journal: Journal, host: Host | None) -> None:
+    def __init__(self, policy: Policy, journal: Journal, host: Host | None, *, steps: int) -> None:
         super().__init__()
         self._policy, self._journal, self._host = policy, journal, host
+        self._steps = steps
 
     @property
     def name(self) -> str:
@@ -65,6 +70,9 @@ class Calls(AgentMiddleware[Any, Any, Any]):
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Result:
         run, call = current(), request.tool_call
+        run.check_lease()
+        if run.spent >= self._steps:
+            return refusal(request, OUT_OF_STEPS.format(steps=self._steps))
         run.spent += 1
         traits = self._policy.of(call["name"])
         if call["name"] == TODOS and _calls_of(request, TODOS) > 1:

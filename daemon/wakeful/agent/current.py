@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from wakeful.agent.hiding import Hide, nothing
+from wakeful.errors import LeaseLost
 from wakeful.events import Claim, Step, Update
 from wakeful.host import Clock
 from wakeful.tool import Call
@@ -26,6 +27,11 @@ class Run:
     steps: list[Step] = field(default_factory=list)
     cold: bool = False  # the thread was read from the store, not from memory
     memory: tuple[str, ...] = ()  # what was remembered for this principal
+
+    def check_lease(self) -> None:
+        """A worker past its deadline starts and writes nothing: the thread may be another's now."""
+        if self.clock.boot() > self.claim.lease.until:
+            raise LeaseLost
 
     def tell(self, update: Update) -> None:
         if self.emit is not None:

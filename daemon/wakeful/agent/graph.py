@@ -121,6 +121,7 @@ class _Stack:
             for name, tool in tools.items()
             if isinstance(tool.args_schema, type) and issubclass(tool.args_schema, BaseModel)
         }
+        policy = Policy(agent, self.traits, schemas)
         silent = SILENT if agent == MAIN else SILENT[:1]
         return [
             FilesystemMiddleware(
@@ -132,7 +133,7 @@ class _Stack:
             *(Quiet(name) for name in silent),
             TodoListMiddleware(),
             Thinking(agent, live, steps=parts.steps),
-            Calls(Policy(agent, self.traits, schemas), parts.journal, parts.host),
+            Calls(policy, parts.journal, parts.host, steps=parts.steps),
             UnsupportedContentMiddleware(),
         ]
 

@@ -43,6 +43,7 @@ class Thinking(AgentMiddleware[Any, Any, Any]):
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> Any:
         run = current()
+        run.check_lease()
         if run.spent >= self._steps:
             return ModelResponse(result=[out_of_steps(self._steps)])
         request = request.override(
