@@ -26,6 +26,34 @@ def test_a_folder_that_never_ran_is_empty(cli: Cli, words: tuple[str, ...], sent
     assert cli(*words, "--json").json == []
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("runs", "--state", "failed"), "No run is failed."),
+        (("waits", "--state", "expired"), "No question is expired."),
+    ],
+)
+def test_an_empty_choice_is_not_an_empty_store(
+    cli: Cli, words: tuple[str, ...], sentence: str
+) -> None:
+    assert cli(*words).out == f"{sentence}\n"
+
+
+@pytest.mark.parametrize("words", [("runs", "show", "999"), ("replay", "999")])
+def test_an_event_that_never_was(cli: Cli, words: tuple[str, ...]) -> None:
+    shown = cli(*words)
+    assert shown.code == exits.UNKNOWN
+    assert shown.err == "Error: there is no event 999; `wakeful runs` lists them.\n"
+
+
+def test_a_folder_that_is_named_wrong_is_not_the_one_around_it(cli: Cli) -> None:
+    for words in (("check", "my-agnt"), ("-C", "my-agnt", "status"), ("run", "my-agnt")):
+        shown = cli(*words)
+        assert (shown.code, shown.err) == (exits.FOLDER, "Error: there is no folder my-agnt.\n")
+    shown = cli("chat", "hello")
+    assert shown.code == exits.FOLDER and "echo" in shown.err
+
+
 def test_looking_makes_no_store(cli: Cli, home: Path) -> None:
     cli("threads")
     assert not (home / ".wakeful" / "state.db").exists()
@@ -49,7 +77,7 @@ def test_a_schedule_is_fired_into_the_inbox(cli: Cli) -> None:
 def test_an_unknown_schedule(cli: Cli) -> None:
     assert cli("schedules", "run", "evening").code == exits.UNKNOWN
     shown = cli("schedules", "next", "evening")
-    assert shown.code == exits.UNKNOWN and "there is housekeeping, morning-report" in shown.err
+    assert shown.code == exits.UNKNOWN and "there are: housekeeping, morning-report" in shown.err
 
 
 def test_what_comes_next_is_shown_in_both_clocks(cli: Cli) -> None:

@@ -69,8 +69,12 @@ def test_an_approval_lets_the_call_go_on(live: Cli) -> None:
     asked = say(live.cwd, "refund A-1001", "console/approve")
     assert asked["state"] == "waiting"
     (wait,) = [row for row in live("waits", "--json").json if row["event"] == asked["event"]]
+    assert "wakeful approve ID" in live("waits").err
     assert "Approved" in live("approve", wait["id"][:12]).out
-    assert live("approve", wait["id"]).code == exits.CONFLICT
+    late = live("approve", wait["id"])
+    assert late.code == exits.CONFLICT and "approved by console:operator" in late.err
+    shown = live("runs", "show", str(asked["event"])).out
+    assert "effects:\n" in shown and "replies:\n" in shown and "{" not in shown
     again = say(live.cwd, "How many days until 2027-03-14?", "console/approve")
     assert again["state"] == "done"
     assert any(row["tool"] == "refund" for row in live("effects", "--json").json)
@@ -88,7 +92,9 @@ def test_a_rejection_is_told(live: Cli) -> None:
     "words", [("runs", "show", "99999"), ("replay", "99999"), ("approve", "w")]
 )
 def test_what_is_not_there_is_said_so(live: Cli, words: tuple[str, ...]) -> None:
-    assert live(*words).code == exits.UNKNOWN
+    shown = live(*words)
+    assert shown.code == exits.UNKNOWN
+    assert "/api/" not in shown.err and "`wakeful " in shown.err
 
 
 def test_a_second_daemon_refuses(live: Cli) -> None:

@@ -5,13 +5,17 @@ Both speak the API's own JSON, so a command does not know whom it asked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from wakeful.cli.daemon import Daemon, find_daemon
+from wakeful.cli.exits import UNKNOWN, Fail
 from wakeful.cli.folder import settings_of
+from wakeful.errors import Unknown
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 
 class Answers(Protocol):
@@ -41,3 +45,13 @@ def ask(home: Path) -> Answers:
     from wakeful.cli.books import Books
 
     return Books(home, settings)
+
+
+def about(event: int, question: Callable[[int], T]) -> T:
+    """Ask about one event; both answer with one sentence when there is none."""
+    try:
+        return question(event)
+    except (Fail, Unknown) as error:
+        if isinstance(error, Fail) and error.exit_code != UNKNOWN:
+            raise
+        raise Fail(f"there is no event {event}; `wakeful runs` lists them.", UNKNOWN) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from wakeful.cli.exits import UNAVAILABLE, Fail
+from wakeful.cli.exits import FOLDER, UNAVAILABLE, Fail
 from wakeful.cli.folder import choose, folder_argument, settings_of
 
 
@@ -27,6 +27,12 @@ def chat(home: Path, directory: str | None, thread: str) -> None:
     from wakeful.cli.screen import Screen
     from wakeful.cli.talk import Talk
 
+    if directory and not Path(directory).exists():
+        raise Fail(
+            f"there is no folder {directory}; a message goes through a pipe, as in"
+            ' `echo "Hello" | wakeful chat`.',
+            FOLDER,
+        )
     folder = choose(directory, home)
     settings = settings_of(folder)
     if find_daemon(folder, settings) is None:

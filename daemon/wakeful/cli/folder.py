@@ -47,6 +47,8 @@ def find(start: Path) -> Path:
     """The nearest folder upward from `start` that has an agent.toml."""
     from wakeful.config import find_folder
 
+    if not start.exists():
+        raise Fail(f"there is no folder {start}.", FOLDER)
     try:
         return find_folder(start)
     except Unknown as error:

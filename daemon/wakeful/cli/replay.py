@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from wakeful.cli.ask import ask
+from wakeful.cli.ask import about, ask
 from wakeful.cli.folder import as_json, in_folder
 from wakeful.cli.table import show_json
 
@@ -18,8 +18,9 @@ from wakeful.cli.table import show_json
 def replay(home: Path, json_: bool, event: int) -> None:
     """Run an event that has ended once more, as a new event of its thread."""
     answers = ask(home)
-    new = answers.replay(event)
+    new = about(event, answers.replay)
     if json_:
         return show_json({"event": new, "of": event})
     later = "" if answers.running else " It runs when the daemon is started."
     click.echo(f"Event {event} is accepted again as event {new}.{later}")
+    click.echo(f"See it: wakeful runs show {new}")

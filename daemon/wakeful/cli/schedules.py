@@ -76,6 +76,7 @@ def run_now(home: Path, json_: bool, name: str) -> None:
         return show_json({"schedule": name, "event": event})
     later = "" if answers.running else " It runs when the daemon is started."
     click.echo(f"{name} fired as event {event}.{later}")
+    click.echo(f"See it: wakeful runs show {event}")
 
 
 def _when(name: str, spec: dict[str, Any]) -> str:
@@ -106,11 +107,11 @@ def _anchor(home: Path, rule: Rule, now: int) -> int:
 
 def _rule(home: Path, name: str) -> Rule:
     """The rule as its file says it now."""
+    from wakeful.config import unknown
     from wakeful.plugs import Folder
 
     snapshot = Folder(home, settings_of(home)).scan()
     rules = {rule.name: rule for rule in snapshot.schedules}
     if name not in rules:
-        known = f"there is {', '.join(sorted(rules))}" if rules else "there is none"
-        raise Fail(f"no schedule {name!r} in {home}; {known}.", UNKNOWN)
+        raise Fail(f"{unknown('schedule', name, rules)}.", UNKNOWN)
     return rules[name]

@@ -21,7 +21,7 @@ def show_json(value: Any) -> None:
 
 def show_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, empty: str) -> None:
     """Print rows under a head; `empty` is the sentence for when there are none."""
-    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    cells = [[as_cell(row.get(column)) for column in columns] for row in rows]
     if not cells:
         click.echo(empty)
         return
@@ -45,7 +45,8 @@ def when(moment: str | None, zone: tzinfo = UTC) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S %Z}"
 
 
-def _cell(value: Any) -> str:
+def as_cell(value: Any, *, widest: int | None = WIDEST) -> str:
+    """Any value as one line for people."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -53,4 +54,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     text = " ".join(str(value).split())
-    return text if len(text) <= WIDEST else text[: WIDEST - 1] + "…"
+    return text if widest is None or len(text) <= widest else text[: widest - 1] + "…"

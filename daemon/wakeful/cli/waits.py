@@ -15,6 +15,8 @@ from wakeful.events import WAIT_STATES
 
 COLUMNS = ("id", "kind", "thread", "title", "since")
 STATES = (*WAIT_STATES, "all")
+NOTHING = "Nothing waits for a person."
+WAYS = "Answer with `wakeful approve ID` or `wakeful reject ID`; the beginning of an ID is enough."
 
 
 @click.command()
@@ -28,7 +30,9 @@ def waits(home: Path, json_: bool, state: str) -> None:
         return show_json(rows)
     zone = zone_of(home)
     shown = [{**row, "since": when(row["created_at"], zone)} for row in rows]
-    show_table(shown, COLUMNS, empty="Nothing waits for a person.")
+    show_table(shown, COLUMNS, empty=NOTHING if state == "open" else f"No question is {state}.")
+    if any(row["state"] == "open" for row in rows):
+        click.echo(WAYS, err=True)
 
 
 @click.command()
@@ -72,5 +76,14 @@ def _the_wait(answers: Answers, start: str) -> dict[str, Any]:
     if len(found) > 1:
         raise Fail(f"{len(found)} questions begin with {start}; write more of the id.", UNKNOWN)
     if found[0]["state"] != "open":
-        raise Fail(f"the question {start} is {found[0]['state']} already.", CONFLICT)
+        raise Fail(f"the question {start} is closed: {_how(found[0])}.", CONFLICT)
     return dict(found[0])
+
+
+def _how(wait: dict[str, Any]) -> str:
+    """How a question ended."""
+    made = wait.get("decision")
+    if not made:
+        return str(wait["state"])
+    words = {"approve": "approved", "edit": "approved with changes", "reject": "rejected"}
+    return f"{words.get(made['decision'], made['decision'])} by {made['by']}"
