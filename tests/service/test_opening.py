@@ -271,6 +271,18 @@ async def _scheduled(client: httpx.AsyncClient, name: str) -> bool:
     return name in [row["name"] for row in rows]
 
 
+@pytest.mark.parametrize(
+    ("name", "line"), [("server", 'public_url = "https://bot.example.com"'), ("tracing", "")]
+)
+async def test_an_edit_that_needs_a_restart_says_so(
+    agent: Path, caplog: pytest.LogCaptureFixture, name: str, line: str
+) -> None:
+    async with awake(agent, scan_every=0.02):
+        text = (agent / "agent.toml").read_text()
+        (agent / "agent.toml").write_text(f"{text}{line}\n" if line else f"tracing = true\n{text}")
+        await until(lambda: f"`{name}` of agent.toml has changed; restart" in caplog.text)
+
+
 async def test_a_broken_edit_keeps_the_last_good_version(agent: Path) -> None:
     async with awake(agent, scan_every=0.02) as (service, client):
         (agent / "agent.toml").write_text("model = [")

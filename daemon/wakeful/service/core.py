@@ -32,7 +32,7 @@ from wakeful.worker import Limits, Worker
 
 log = logging.getLogger(__name__)
 
-RESTART = ("server", "store", "secrets")  # settings that are read once
+RESTART = ("server", "store", "secrets", "tracing")  # settings that are read once
 HEALTH_SECONDS = 5.0  # that the store may take for a probe
 OPEN_FILES_SPARE = 16  # descriptors below which the daemon is not well
 
@@ -170,7 +170,7 @@ class Core:
         for name in RESTART:
             if getattr(new, name) != getattr(self.settings, name):
                 log.warning(
-                    "[%s] of agent.toml has changed; restart the daemon to use it.",
+                    "`%s` of agent.toml has changed; restart the daemon to use it.",
                     name,
                     extra={"action": "restart_needed", "table": name},
                 )
