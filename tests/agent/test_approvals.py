@@ -7,9 +7,9 @@ from pathlib import Path
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from tests.agent.dying import prepare
+from tests.agent.dying import log_of, prepare
 from tests.agent.dying import say as shop
-from tests.agent.kit import call, calls, results, world
+from tests.agent.kit import call, calls, heard, results, world
 from wakeful.events import Parked
 
 
@@ -63,3 +63,23 @@ async def test_a_wait_whose_gate_was_taken_away_is_told_and_not_run(tmp_path: Pa
         done = await w.work()
         assert "outcome is unknown" in done.replies[0].text
         assert not (folder / "log").exists()
+
+
+async def test_A7_a_gate_holds_in_the_helper_that_every_agent_has(tmp_path: Path) -> None:
+    """It has the same middleware as the others, since one function makes all of it."""
+
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        done, task = results(messages), "give it back"
+        if heard(messages) == task:
+            return AIMessage(done["r1"]) if done else calls(call("refund", "r1", order="A-1"))
+        order = call("task", "t1", description=task, subagent_type="general-purpose")
+        return AIMessage(done["t1"]) if done else calls(order)
+
+    async with world(prepare(tmp_path), say) as w:
+        parked = await w.turn("let somebody refund it")
+        assert isinstance(parked, Parked)
+        (wait,) = parked.waits
+        assert (wait.agent, wait.tool, log_of(tmp_path)) == ("general-purpose", "refund", [])
+        await w.decide(wait.id, "approve", digest=wait.digest)
+        assert "refunded A-1" in (await w.work()).replies[0].text
+        assert log_of(tmp_path) == ["refund A-1"]
