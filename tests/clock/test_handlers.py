@@ -110,6 +110,18 @@ async def test_a_run_that_raises_is_recorded_and_told_elsewhere(world: World, ho
         assert "OSError: no such share" in reply.text
 
 
+async def test_a_run_that_calls_exit_ends_itself_and_not_the_daemon(
+    world: World, host: Host
+) -> None:
+    async def run(_: Host) -> str | None:
+        sys.exit(3)
+
+    async with due(world, handler(run, deliver="console:ops")) as daemon:
+        await daemon.keeper.handlers.idle()
+        [firing] = await daemon.firings("sweep")
+        assert (firing.state, firing.outcome) == ("failed", "SystemExit: 3")
+
+
 async def test_a_run_that_takes_too_long_is_stopped_and_told(world: World, host: Host) -> None:
     world.seconds = 0.01
     async with due(world, handler(Gate(), deliver="console:ops")) as daemon:

@@ -199,3 +199,29 @@ async def test_a_drain_delivers_what_is_due(store: Store, clock: HandClock) -> N
     async with out(store, clock, {"console": box}):
         await queue(store, "one", "two", "three")
     assert await states(store) == ["sent", "sent", "sent"]
+
+
+async def test_a_channel_that_calls_exit_ends_nobody(store: Store, clock: HandClock) -> None:
+    class Exiting(Box):
+        async def send(self, reply: Reply) -> Receipt:
+            raise SystemExit(3)
+
+    await queue(store, "hello")
+    async with out(store, clock, {"console": Exiting()}):
+        assert (await failed_once(store))["last_error"] == "SystemExit: 3"
+
+
+async def test_what_a_channel_sent_without_a_receipt_is_not_sent_again(
+    store: Store, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Careless(Box):
+        async def send(self, reply: Reply) -> Receipt:
+            self.sent.append(reply)
+            return None  # type: ignore[return-value]
+
+    box = Careless()
+    await queue(store, "one", "two")
+    async with out(store, clock, {"console": box}):
+        await reach(store, "sent", "sent")
+    assert [reply.text for reply in box.sent] == ["one", "two"]
+    assert "returned no Receipt" in caplog.text

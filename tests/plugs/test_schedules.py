@@ -200,6 +200,7 @@ def test_a_schedule_in_python_may_be_a_folder(folder: Folder) -> None:
         ("EVERY = \n", "r.py:1: it is not Python"),
         ("EVERY = '1h'\nimport no_such_module\n", 'r.py:2: the module "no_such_module" is missing'),
         ("EVERY = 1 / 0\n", "r.py:1: it does not load: ZeroDivisionError"),
+        ("import sys\nsys.exit(2)\n", "r.py:2: it does not load: SystemExit"),
     ],
 )
 def test_a_fault_in_python_says_what_to_do(folder: Folder, text: str, words: str) -> None:

@@ -163,3 +163,19 @@ async def test_a_part_whose_closing_hangs_is_opened_again_and_says_what_broke_it
     await end(task)
     assert one.failures and "the line is dead" in caplog.text
     assert "TimeoutError" not in caplog.text
+
+
+async def test_a_part_that_calls_exit_is_opened_again_and_ends_nobody() -> None:
+    class Exiting(Part):
+        @asynccontextmanager
+        async def open(self) -> AsyncIterator[Part]:
+            self.attempts += 1
+            if self.attempts == 1:
+                raise SystemExit(4)
+            yield self
+
+    part = Exiting()
+    one, task = watch(part)
+    await part.next_change()
+    assert part.attempts == 2 and one.state == "open"
+    await end(task)

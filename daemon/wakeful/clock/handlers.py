@@ -83,7 +83,7 @@ class Handlers:
         except TimeoutError:
             why = f"it took longer than {self._seconds:.0f} s and was stopped"
             await self._end(rule, due, "failed", why)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             log.exception("schedule %s failed", rule.name, extra={"action": "handler_failed"})
             await self._end(rule, due, "failed", f"{type(error).__name__}: {error}")
         else:

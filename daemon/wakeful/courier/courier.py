@@ -159,7 +159,7 @@ class Courier:
             await self._give_up(reply, str(error))
         except RetryLater as error:
             await self._again(reply, str(error), error.after)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # whatever a channel raises is its own fault
             sentence = str(error) or "no answer in time"
             await self._again(reply, f"{type(error).__name__}: {sentence}", None)
         else:
@@ -172,9 +172,9 @@ class Courier:
         async with asyncio.timeout(self.policy.timeout):
             found = await channel.find(reply) if doubtful else None
         if found is not None:
-            return found
+            return _receipt(found, reply)
         async with asyncio.timeout(self.policy.timeout):
-            return await channel.send(reply)
+            return _receipt(await channel.send(reply), reply)
 
     async def _amend(self, channel: Channel, reply: Reply) -> Receipt:
         """Let a card show how its question ended; doing that twice is nothing."""
@@ -226,3 +226,16 @@ class Courier:
         if told is not None and reply.kind != "decided":
             await self._store.post(told, event_seq=reply.event_seq, thread_key=reply.thread_key)
             self.wake()
+
+
+def _receipt(given: object, reply: Reply) -> Receipt:
+    """What a channel returned; without a receipt it is sent all the same, and never again."""
+    if isinstance(given, Receipt):
+        return given
+    log.error(
+        "The channel %s returned no Receipt for reply %d; it counts as sent.",
+        reply.channel,
+        reply.id,
+        extra={"action": "no_receipt", "channel": reply.channel},
+    )
+    return Receipt("")

@@ -34,7 +34,7 @@ def read_handler(path: Path, file: str) -> Handler:
     """Import a schedule, which faults call `file`. Raises HandlerFaulty."""
     try:
         module = load_module("schedules", path.stem, path)
-    except Exception as error:  # whatever the user's file raises is a fault of that file
+    except (Exception, SystemExit) as error:  # whatever it raises is a fault of that file
         raise HandlerFaulty(import_fault(error, path, file)) from error
     run = getattr(module, "run", None)
     if not inspect.iscoroutinefunction(run) or len(inspect.signature(run).parameters) != 1:

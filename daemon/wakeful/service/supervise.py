@@ -84,7 +84,7 @@ class Supervised(Generic[T]):
                 finally:
                     self._changed(None)
                     bound.reschedule(asyncio.get_running_loop().time() + CLOSING)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # one that would end the daemon, too
             said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return broken or said
         return broken
