@@ -107,7 +107,10 @@ async def test_a_sub_agent_s_model_of_another_provider_takes_no_key_of_the_main_
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        (Settings("openai:gpt-5"), r"set OPENAI_API_KEY, or write api_key = \"secret:openai\""),
+        (
+            Settings("openai:gpt-5"),
+            r"set OPENAI_API_KEY, or write api_key = \"secret:OPENAI_API_KEY\"",
+        ),
         (Settings("claude-x"), "set ANTHROPIC_API_KEY"),
         (Settings("ollama:x"), "pip install langchain-ollama"),
         (Settings("opnai:x"), 'did you mean "openai"'),

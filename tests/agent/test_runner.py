@@ -117,7 +117,12 @@ async def test_an_error_of_a_tool_is_a_result(tmp_path: Path) -> None:
     [
         ("approve", {}, "refunded A-1 9", ["refund A-1 9"]),
         ("edit", {"args": {"order": "A-1", "amount": 2}}, "refunded A-1 2", ["refund A-1 2"]),
-        ("reject", {"reason": "too much"}, "Rejected by console:operator: too much", []),
+        (
+            "reject",
+            {"reason": "too much"},
+            "Rejected by console:operator: too much. It was not run",
+            [],
+        ),
     ],
 )
 async def test_an_approval_waits_and_is_obeyed(

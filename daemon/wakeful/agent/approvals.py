@@ -16,7 +16,7 @@ from wakeful.agent.results import refusal
 from wakeful.events import Decision
 
 OTHER = "The approval was given for other arguments. It was not run."
-REJECTED = "Rejected{by}{why} It was not run; do not try it again unless asked."
+REJECTED = "Rejected{by}{why}. It was not run; do not try it again unless asked."
 NO_ARGS = "No changed arguments were given, so it was not run."
 MISFIT = "The changed arguments do not fit, so it was not run: {fault}"
 EDITED = "(Before this ran, {by} changed the arguments to {args})"
@@ -57,7 +57,9 @@ def _obey(
         return _edited(policy, request, answer)
     reason = answer.get("reason") or answer.get("text")
     by = f" by {answer['by']}" if answer.get("by") else ""
-    return refusal(request, REJECTED.format(by=by, why=f": {reason}" if reason else "."))
+    return refusal(
+        request, REJECTED.format(by=by, why=f": {str(reason).rstrip(' .')}" if reason else "")
+    )
 
 
 def _edited(

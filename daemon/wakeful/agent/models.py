@@ -208,7 +208,7 @@ def _require_key(name: str, provider: str, options: Mapping[str, Any]) -> None:
     if variable and not given and not os.environ.get(variable):
         raise ModelUnusable(
             f'the model "{name}" needs a key: set {variable}, or write api_key = '
-            f'"secret:{provider}" in [model_options] (a server that wants no key takes any text)'
+            f'"secret:{variable}" in [model_options] (a server that wants no key takes any text)'
         )
 
 

@@ -16,11 +16,11 @@ _UNIT_WORD = re.compile(r"\s*(seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|we
 
 
 def parse_every(text: str) -> float:
-    """Seconds of an interval such as `90s`, `71m`, `1h30m` or `2 days`. Raises ValueError."""
+    """Seconds of an interval such as `90s`, `45m`, `1h30m` or `2 days`. Raises ValueError."""
     short = _UNIT_WORD.sub(lambda found: found[1][0], text.strip().lower())
     short = re.sub(r"\s+", "", short)
     if not _INTERVAL.fullmatch(short):
-        raise ValueError(f"{text!r} is no interval; write a number and a unit: 90s, 71m, 1h30m, 2d")
+        raise ValueError(f"{text!r} is no interval; write a number and a unit: 90s, 45m, 1h30m, 2d")
     seconds = sum(float(count) * UNITS[unit] for count, unit in _PIECE.findall(short))
     if not 1 <= seconds <= LONGEST:
         raise ValueError(f"{text!r} is outside of one second to one year")

@@ -132,7 +132,9 @@ class Secrets:
         values = {name: self._environment.get(name, "") for name in variables(text)}
         for name, value in values.items():
             if not value:
-                raise SecretMissing(f"the environment variable {name} is not set; set it")
+                raise SecretMissing(
+                    f"the environment variable {name} is not set; set it before the daemon starts"
+                )
         return fill(text, values)
 
     async def _ask(self, call: Callable[[], T], name: str) -> T:
