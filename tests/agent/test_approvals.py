@@ -65,7 +65,7 @@ async def test_a_wait_whose_gate_was_taken_away_is_told_and_not_run(tmp_path: Pa
         assert not (folder / "log").exists()
 
 
-async def test_A7_a_gate_holds_in_the_helper_that_every_agent_has(tmp_path: Path) -> None:
+async def test_a_gate_holds_in_the_helper_that_every_agent_has(tmp_path: Path) -> None:
     """It has the same middleware as the others, since one function makes all of it."""
 
     def say(messages: Sequence[BaseMessage]) -> AIMessage:
