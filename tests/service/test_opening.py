@@ -89,6 +89,15 @@ async def test_a_message_is_answered_and_its_thread_goes_on(agent: Path) -> None
     assert [m["text"] for m in thread["messages"]] == ["one", "heard: one", "two", "heard: two"]
 
 
+async def test_a_daemon_whose_store_was_deleted_is_neither_ready_nor_well(agent: Path) -> None:
+    async with awake(agent) as (_, client):
+        await ended(client, await post(client, "one"))
+        (agent / ".wakeful" / "state.db").unlink()
+        assert (await client.post("/api/messages", json={"text": "two"})).status_code == 503
+        assert (await client.get("/ready")).status_code == 503
+        assert (await client.get("/health")).status_code == 503
+
+
 async def test_a_stream_tells_the_text_as_it_comes_and_ends(agent: Path) -> None:
     async with awake(agent) as (_, client):
         answer = await client.post(

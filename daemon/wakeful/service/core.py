@@ -144,7 +144,8 @@ class Core:
 
     def ready(self) -> bool:
         """Whether work is taken and run."""
-        return self.worker is not None and self.worker.alive
+        working = self.worker is not None and self.worker.alive
+        return working and not self.store.db.stopped
 
     async def health(self) -> bool:
         """Go round once: through the store, the clock, the worker and the supply of descriptors."""

@@ -78,6 +78,11 @@ class Database:
             await _to_the_end(asyncio.to_thread(thread.join))
 
     @property
+    def stopped(self) -> bool:
+        """Whether its files were taken away, so that it will never write again."""
+        return self._broken is not None
+
+    @property
     def waiting(self) -> int:
         """Operations that are queued or run."""
         return self._waiting
