@@ -35,6 +35,17 @@ SCRIPT = """
 when = '(?i)refund (?P<order>\\S+)'
 steps = [{ call = "refund", args = { order = "{order}" } }, { say = "It is done: {result}." }]
 
+[[turn]]  # slow enough for whoever wants to watch from the first step on
+when = '(?i)think about (?P<day>[0-9-]+)'
+steps = [{ wait = 2, call = "days_until", args = { day = "{day}" } }, { say = "{result}." }]
+
+[[turn]]
+when = '(?i)think about (?P<topic>tea)'
+steps = [
+  { wait = 2, task = "researcher", ask = "Look up {topic}." },
+  { say = "My researcher says: {result}" },
+]
+
 """
 
 

@@ -15,7 +15,7 @@ from tests.cli.conftest import Cli, running
 
 
 def test_a_question_through_a_pipe_is_answered(live: Cli) -> None:
-    done = live("chat", stdin="How many days until 2027-03-14?\n")
+    done = live("chat", stdin="Think about 2027-03-14\n")
     assert done.code == 0 and done.err == ""
     assert "[days_until ...]" in done.out and "days until 2027-03-14." in done.out
 
@@ -42,7 +42,7 @@ def test_a_wait_that_nobody_answers_stays(live: Cli) -> None:
 
 
 def test_a_subagent_is_seen_at_work(live: Cli) -> None:
-    done = live("chat", stdin="research tea\n")
+    done = live("chat", stdin="think about tea\n")
     assert "[researcher starts]" in done.out and "My researcher says" in done.out
 
 
