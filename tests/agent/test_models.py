@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain.chat_models import base
 from langchain_anthropic import ChatAnthropic
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from wakeful.agent.models import ModelUnusable, build_model, options_for, provider_of
+from wakeful.agent.models import ModelUnusable, build_model
+from wakeful.config.models import PROVIDERS, options_for, provider_of
 from wakeful.errors import FolderFaulty
 
 
@@ -138,3 +140,7 @@ def test_providers_are_read_from_names() -> None:
     assert [provider_of(name) for name in names] == [
         *("openai", "openai", "openai", "anthropic", "google_genai", "rehearsal", "")
     ]
+
+
+def test_the_providers_of_langchain_are_known_by_name() -> None:
+    assert set(base._BUILTIN_PROVIDERS) <= PROVIDERS

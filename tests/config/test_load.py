@@ -69,8 +69,7 @@ def test_all_faults_at_once_with_line_key_and_nearest_word(tmp_path: Path) -> No
         'agent.toml:2: bind: "bind" belongs into the table [server]',
         'agent.toml:5: server.pubic_bind: there is no setting "pubic_bind";'
         ' did you mean "public_bind"?',
-        "agent.toml:7: limits.steps: Input should be a valid integer,"
-        " unable to parse string as an integer",
+        "agent.toml:7: limits.steps: write a whole number, without quotes",
         'agent.toml:11: alerts.route.1: "slack" is no address; write channel and place,'
         ' such as "slack:#ops"',
     ]

@@ -144,3 +144,26 @@ def test_what_comes_with_wakeful_is_in_order(agent: Path) -> None:
     skills = ", ".join(f'"{name}"' for name in available()["skills"])
     write(agent, {"agent.toml": f'model = "rehearsal"\n[use]\nskills = [{skills}]\n'})
     assert said(agent) == []
+
+
+def test_models_that_the_start_would_refuse(agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    write(
+        agent,
+        {
+            "agent.toml": 'model = "openai:gpt-5"\nfallbacks = ["claud", "opnai:x"]\n',
+            "subagents/slow.md": "---\ndescription: Slow.\nmodel: gpt\n---\nBe slow.\n",
+        },
+    )
+    key, whose, subagent, provider = said(agent)  # a warning comes last
+    assert key.startswith("agent.toml:1: model: ") and "set OPENAI_API_KEY" in key
+    assert whose.startswith('agent.toml:2: fallbacks: whose model is "claud"?')
+    assert subagent.startswith("subagents/slow.md: model: whose model is")
+    assert provider.startswith("agent.toml:2: fallbacks: ") and 'mean "openai"' in provider
+
+
+def test_a_key_in_the_options_is_a_key(agent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    settings = 'model = "openai:gpt-5"\n[model_options]\napi_key = "any"\n'
+    write(agent, {"agent.toml": settings})
+    assert said(agent) == []

@@ -28,7 +28,7 @@ def test_tools_as_one_line_none_at_all_and_all() -> None:
 def test_faults_all_at_once() -> None:
     assert said("---\ndescripton: D\nmodel: 3\n---\nYou.") == [
         "subagents/r.md: description: this setting is needed",
-        "subagents/r.md:3: model: Input should be a valid string",
+        "subagents/r.md:3: model: write a text, in quotes",
         'subagents/r.md:2: descripton: there is no setting "descripton";'
         ' did you mean "description"?',
     ]

@@ -92,3 +92,11 @@ def test_an_argument_without_a_word_is_a_warning(tmp_path: Path) -> None:
     tools, [fault] = read(tmp_path, 'def f(x: int) -> str:\n    """Do."""\n    return ""\n')
     assert [plug.name for plug in tools] == ["f"]
     assert fault.warning and 'describe "x"' in fault.message
+
+
+def test_a_trait_that_is_none(tmp_path: Path) -> None:
+    mark = '@tool(effect="onse", approve="perhaps")\n'
+    text = f'{mark}def pay() -> str:\n    """Pay."""\n    return ""\n'
+    effect, approve = said(tmp_path, text)
+    assert effect.endswith('pay: effect: there is no value "onse"; did you mean "once"?')
+    assert approve.endswith('pay: approve: there is no value "perhaps"; there are: always, never')

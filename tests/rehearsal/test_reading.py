@@ -72,6 +72,13 @@ def test_broken_toml_and_missing_files_are_faults_too(tmp_path: Path) -> None:
         read(tmp_path / "none.toml")
 
 
+def test_check_reads_the_script_that_is_played_unnamed(tmp_path: Path) -> None:
+    (tmp_path / "agent.toml").write_text('model = "rehearsal"\n')
+    assert script_faults(tmp_path) == []
+    (tmp_path / "rehearsal.toml").write_text("[[turn]]\nwhen = '('\nsteps = [{ say = \"x\" }]\n")
+    assert str(script_faults(tmp_path)[0]).startswith("rehearsal.toml:2: when: ")
+
+
 def test_check_reads_the_script_that_the_folder_names(tmp_path: Path) -> None:
     settings = 'model = "rehearsal"\n[model_options]\nscript = "mine.toml"\n'
     (tmp_path / "agent.toml").write_text(settings)

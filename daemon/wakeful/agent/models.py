@@ -7,7 +7,7 @@ import importlib
 import inspect
 import os
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,34 +15,28 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr, ValidationError
 
 from wakeful.agent.line import Bounds, Line, guard
+from wakeful.config.models import (
+    COMMON,
+    LOCAL,
+    OURS,
+    REHEARSAL,
+    TIMED,
+    name_fault,
+    options_for,
+    provider_fault,
+    provider_of,
+)
 from wakeful.config.words import nearest
 from wakeful.errors import FolderFaulty
 from wakeful.redact import redact
 from wakeful.secrets import is_reference, keeps_secret
 
-REHEARSAL = "rehearsal"
 SCRIPT = "rehearsal.toml"  # an agent's own script, when no option names another
-LOCAL = "local"
 IN_PROCESS = "wakeful.rehearsal.model"  # by name: it stands on a floor above
 TIMEOUT = 60.0  # seconds without a new piece
 TOTAL_TIMEOUT = 600.0  # seconds for one answer
 CHARACTERS = 1_000_000  # of one answer
 TRIES, TRIES_LIMIT = 2, 5  # tries after the first
-EXAMPLE = '"openai:gpt-5"'
-OURS = ("timeout", "total_timeout", "max_retries", "max_characters")  # what the line looks after
-COMMON = (*OURS, "temperature", "max_tokens")  # what goes to a fallback of another provider too
-# Providers whose classes take `timeout` and `max_retries`; the line bounds the others by itself.
-TIMED = frozenset(
-    {"openai", "anthropic", "azure_openai", "google_genai", "groq", "mistralai", "deepseek", "xai"}
-)
-PROVIDERS = TIMED | {"ollama", "bedrock", "openrouter", "google_vertexai", "together", LOCAL}
-INFERRED = {
-    REHEARSAL: REHEARSAL,
-    **dict.fromkeys(("gpt-", "chatgpt", "o1", "o3", "o4"), "openai"),
-    "claude": "anthropic",
-    "gemini": "google_genai",
-}
-KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 Resolve = Callable[[str], Awaitable[SecretStr] | SecretStr]
 
@@ -80,29 +74,6 @@ async def build_model(
         built = guard(await asyncio.to_thread(_make, each, wanted, folder), line)
     assert built is not None, "there is always one name"
     return built
-
-
-def provider_of(name: str) -> str:
-    """`openai` of `openai:gpt-5` and of `gpt-5`; empty when nobody can tell."""
-    if ":" in name:
-        return name.partition(":")[0]
-    return next((to for start, to in INFERRED.items() if name.startswith(start)), "")
-
-
-def options_for(
-    name: str, main: str, known: Collection[str], options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The options of one model: its own, and those shared ones that fit its provider.
-
-    Shared options are those of the main model. A table named like a model,
-    `[model_options."anthropic:claude"]`, holds options for that one alone.
-    """
-    tables = {key for key in options if key in known or ":" in key}
-    shared = {key: value for key, value in options.items() if key not in tables}
-    if provider_of(name) != provider_of(main):
-        shared = {key: value for key, value in shared.items() if key in COMMON}
-    own = options.get(name, {})
-    return shared | dict(own if isinstance(own, Mapping) else {})
 
 
 async def resolved(value: Any, resolve: Resolve, key: str = "") -> Any:
@@ -147,11 +118,8 @@ def _make(name: str, options: dict[str, Any], folder: Path | None) -> BaseChatMo
         local = importlib.import_module("wakeful.agent.local")
         name, options = local.endpoint(name.partition(":")[2], options)
         provider = provider_of(name)
-    if not provider:
-        raise ModelUnusable(
-            f'whose model is "{name}"? write its provider before it, as in {EXAMPLE}'
-        )
-    _require_key(name, provider, options)
+    if wrong := name_fault(name, options, os.environ):
+        raise ModelUnusable(wrong)
     full = name if ":" in name else f"{provider}:{name}"
     return _init(full, _passed_on(provider, options))
 
@@ -201,17 +169,6 @@ def _init(name: str, kwargs: dict[str, Any]) -> BaseChatModel:
     return model
 
 
-def _require_key(name: str, provider: str, options: Mapping[str, Any]) -> None:
-    """Some SDKs notice a missing key only at the first call, in their own words."""
-    variable = KEYS.get(provider)
-    given = any(key.endswith(("api_key", "auth_token", "token_provider")) for key in options)
-    if variable and not given and not os.environ.get(variable):
-        raise ModelUnusable(
-            f'the model "{name}" needs a key: set {variable}, or write api_key = '
-            f'"secret:{variable}" in [model_options] (a server that wants no key takes any text)'
-        )
-
-
 def _missing_package(name: str, error: ImportError) -> str:
     found = re.search(r"pip install -?U? ?([\w-]+)", str(error))
     package = found[1] if found else f"langchain-{provider_of(name).replace('_', '-')}"
@@ -224,9 +181,6 @@ def _path(location: Sequence[Any]) -> str:
 
 def _explain(name: str, error: Exception) -> str:
     text = redact(str(error))
-    provider = provider_of(name)
-    if "provider" in text and provider not in PROVIDERS:
-        near = nearest(provider, PROVIDERS)
-        hint = f'did you mean "{near}"?' if near else f"write provider and model, as in {EXAMPLE}"
-        return f'there is no model provider "{provider}"; {hint}'
+    if "provider" in text and (unknown := provider_fault(name)):
+        return unknown
     return f'the model "{name}" cannot be built: {" ".join(text.split())[:300]}'

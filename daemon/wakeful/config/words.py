@@ -16,6 +16,16 @@ from wakeful.redact import redact
 SECURITY = "security: "  # a validator's message that begins so makes a security fault
 
 _MISSING = "this setting is needed"
+_WRITE = {  # by the beginning of what pydantic calls it
+    "tuple_": 'write a list, such as ["a", "b"]',
+    "list_": 'write a list, such as ["a", "b"]',
+    "int_": "write a whole number, without quotes",
+    "float_": "write a number, without quotes",
+    "bool_": "write true or false, without quotes",
+    "string_": "write a text, in quotes",
+    "model_": "write a table",
+    "dict_": "write a table",
+}
 _SECRET_IN_TEXT = (
     "this setting is shown to people, so it may not come from a secret; write its value"
 )
@@ -104,7 +114,9 @@ def _message(error: Any, model: type[BaseModel], path: KeyPath) -> str:
         return unknown("value", str(error["ctx"]["tag"]), tags)
     if kind == "string_type" and type(error["input"]).__name__ == "SecretStr":
         return _SECRET_IN_TEXT
-    message: str = error["msg"]
+    if kind.endswith(("_type", "_parsing", "_from_float")):
+        return next((say for start, say in _WRITE.items() if kind.startswith(start)), error["msg"])
+    message: str = error["msg"].replace("Input should be", "it should be", 1)
     return message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
 
 

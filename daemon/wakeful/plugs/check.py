@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from wakeful.config import (
     read_toml,
     unknown,
 )
+from wakeful.config.models import name_fault, options_for, provider_fault
 from wakeful.events import Fault
 from wakeful.plugs.find import KINDS
 from wakeful.plugs.folder import AGENTS, Folder
@@ -37,6 +39,7 @@ def check(folder: Path, overrides: Mapping[str, Any] | None = None) -> list[Faul
     found += _mistyped_names(folder)
     if settings is not None:
         found += _route_faults(folder, snapshot)
+        found += _model_faults(folder, snapshot)
     return _in_order(found)
 
 
@@ -86,6 +89,24 @@ def _route_faults(folder: Path, snapshot: Snapshot) -> Iterator[Fault]:
             ' addresses, such as route = ["slack:#ops"], to be told'
         )
         yield Fault(file=FILE, key="alerts.route", message=message, warning=True)
+
+
+def _model_faults(folder: Path, snapshot: Snapshot) -> Iterator[Fault]:
+    """Models whose name or key the start would refuse; no provider's library is loaded for it."""
+    settings = snapshot.settings
+    lines = _agent_toml(folder)[1]
+    named = [(FILE, line_of(lines, ("model",)), "model", settings.model)]
+    named += [
+        (FILE, line_of(lines, ("fallbacks",)), "fallbacks", name) for name in settings.fallbacks
+    ]
+    known = {name for _, _, _, name in named}
+    named += [(spec.file, None, "model", spec.model) for spec in snapshot.subagents if spec.model]
+    for file, line, key, name in named:
+        options = options_for(name, settings.model, known | {name}, settings.model_options)
+        if wrong := name_fault(name, options, os.environ):
+            yield Fault(file=file, line=line, key=key, message=wrong)
+        elif doubtful := provider_fault(name):
+            yield Fault(file=file, line=line, key=key, message=doubtful, warning=True)
 
 
 def _mistyped_names(folder: Path) -> Iterator[Fault]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
+from wakeful.config import unknown
 from wakeful.events import Fault
 from wakeful.plugs.values import ToolPlug
-from wakeful.tool import MARK, Call, traits
+from wakeful.tool import MARK, Approve, Call, Effect, traits
 
 # What every agent has from its own middleware.
 _FILE_TOOLS = ("ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep")
@@ -82,6 +83,13 @@ def _faults(name: str, function: Callable[..., Any], file: str) -> Iterator[Faul
 def _complaints(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, bool]]:
     if name in TAKEN:
         yield "every agent has a tool of this name already; rename it", False
+    told = traits(function)
+    for key, word, words in (
+        ("effect", told.effect, get_args(Effect)),
+        ("approve", told.approve, get_args(Approve)),
+    ):
+        if word not in words:
+            yield f"{key}: {unknown('value', str(word), words)}", False
     doc = inspect.getdoc(function) or ""
     if not doc.strip():
         yield "it needs a docstring: that is all the model knows of it", False

@@ -29,6 +29,7 @@ from wakeful.rehearsal.steps import STEP_KEYS, groups, make_step
 
 MODEL = "rehearsal"
 DEFAULT = "default.toml"
+SCRIPT = "rehearsal.toml"  # an agent's own, when no option names another
 TURN_KEYS = ("when", "agent", "recall", "steps")
 TIMES_LIMIT = 10_000
 
@@ -59,7 +60,9 @@ def script_faults(folder: Path) -> list[Fault]:
         return []
     name = settings.model_options.get("script")
     if name is None:
-        return []
+        name = SCRIPT
+        if not (folder / name).is_file():
+            return []
     try:
         read(folder / str(name))
     except ScriptFaulty as error:
