@@ -103,8 +103,10 @@ def test_a_download_that_does_not_come_is_given_up(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setattr(local, "FETCH_SECONDS", 0.0)
+    said: list[str] = []
     with pytest.raises(Refused, match="did not arrive within 0 s"):
-        local.add_model("smollm2")
+        local.add_model("smollm2", say=said.append)
+    assert len(said) == 1 and "98 MB" in said[0]  # before it takes its time
     assert not list(local.data_dir().iterdir())
 
 

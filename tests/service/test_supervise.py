@@ -10,6 +10,7 @@ import pytest
 
 from tests.service.fakes import HandClock, until
 from wakeful.backoff import Backoff
+from wakeful.errors import SecretMissing
 from wakeful.events import Health
 from wakeful.service import supervise
 from wakeful.service.supervise import CIRCUIT, Supervised
@@ -20,7 +21,8 @@ QUICK = Backoff(first=0.001, cap=0.002)
 class Part:
     """Opens well only from the given attempt on."""
 
-    def __init__(self, works_at: int = 1) -> None:
+    def __init__(self, works_at: int = 1, error: Exception | None = None) -> None:
+        self.error = error or ConnectionError("nobody there")
         self.works_at, self.attempts, self.health = works_at, 0, Health(True)
         self.seen: list[bool] = []
         self.event = asyncio.Event()
@@ -29,7 +31,7 @@ class Part:
     async def open(self) -> AsyncIterator[Part]:
         self.attempts += 1
         if self.attempts < self.works_at:
-            raise ConnectionError("nobody there")
+            raise self.error
         yield self
 
     async def probe(self) -> Health:
@@ -73,6 +75,20 @@ async def test_a_part_that_fails_is_opened_again_until_it_holds() -> None:
     await end(task)
     assert part.seen == [True, False]
     assert str(one.state) == "closed"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (SecretMissing("CI_TOKEN is not set"), "CI_TOKEN is not set"),
+        (ConnectionError("nobody there"), "ConnectionError: nobody there"),
+    ],
+)
+async def test_our_own_errors_are_told_without_their_class(error: Exception, told: str) -> None:
+    one, task = watch(Part(works_at=99, error=error), circuit=2)
+    await until(lambda: one.state == "circuit-open")
+    assert one.error == told
+    await end(task)
 
 
 async def test_a_part_whose_probe_fails_is_opened_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ async def test_runs_by_the_state_that_people_see(store: Store) -> None:
     assert by_state == {"done": ["0"], "running": ["1"], "queued": ["2"], "failed": []}
     assert [row["event"] for row in await store.view.runs()] == [3, running.seq, done.seq]
     status = await store.view.status()
-    assert (status["queued"], status["running"], status["replies"]) == (2, 1, 1)
+    assert (status["queued"], status["running"], status["replies"]) == (1, 1, 1)
 
 
 async def test_an_event_that_is_not_there(store: Store) -> None:
@@ -89,3 +89,11 @@ async def test_a_reader_refuses_a_file_that_is_no_store(tmp_path: Path) -> None:
     async with open_reader(f"sqlite:///{tmp_path}/state.db") as view:
         with pytest.raises(StoreBroken, match=r"state\.db is damaged"):
             await view.threads()
+
+
+async def test_a_firing_is_listed_by_its_prompt(store: Store) -> None:
+    told = "It is Monday. This is the schedule report.\n\nWrite the report.\n\nBriefly."
+    for name, text in (("a", told), ("b", "It is Monday.")):  # code has no prompt
+        await store.accept(event(name, f"schedule/{name}", kind="firing", text=text))
+    listed = [row["text"] for row in await store.view.runs()]
+    assert listed == ["It is Monday.", "Write the report. Briefly."]

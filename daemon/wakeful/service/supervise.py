@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Generic, Literal, TypeVar
 
 from wakeful.backoff import Backoff
+from wakeful.errors import WakefulError
 from wakeful.events import Health
 from wakeful.host import Clock
 from wakeful.redact import redact
@@ -85,8 +86,7 @@ class Supervised(Generic[T]):
                     self._changed(None)
                     bound.reschedule(asyncio.get_running_loop().time() + CLOSING)
         except (Exception, SystemExit) as error:  # one that would end the daemon, too
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return broken or said
+            return broken or _why(error)
         return broken
 
     def _up(self, part: T) -> None:
@@ -134,3 +134,11 @@ class Supervised(Generic[T]):
         )
         log.error("%s", sentence, extra={"action": "part_circuit_open", "part": self.name})
         await self._gave_up(sentence)
+
+
+def _why(error: BaseException) -> str:
+    """Our own errors are sentences; of others the kind says more than the text."""
+    name, said = type(error).__name__, str(error)
+    if isinstance(error, WakefulError) and said:
+        return said
+    return f"{name}: {said}" if said else name

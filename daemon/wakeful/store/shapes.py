@@ -53,7 +53,7 @@ def run(row: Row) -> Json:
         "source": row["source"],
         "principal": row["principal"],
         "address": row["address"],
-        "text": excerpt(text_of(row["payload"]) or row["said"]),
+        "text": excerpt(_asked(row)),
         "attempts": row["attempts"] or 0,
         "untrusted": bool(row["untrusted"]),
         "merged_into": row["merged_into"],
@@ -62,6 +62,12 @@ def run(row: Row) -> Json:
         "received_at": rfc3339(row["received_at"]),
         "done_at": rfc3339(row["done_at"]),
     }
+
+
+def _asked(row: Row) -> str:
+    """What came in; of a firing the prompt, without the line about the time above it."""
+    text = text_of(row["payload"]) or row["said"] or ""
+    return (text.partition("\n\n")[2] if row["kind"] == "firing" else "") or text
 
 
 def step(row: Row) -> Json:

@@ -123,7 +123,12 @@ def _count(where: str, table: Table) -> Query:
 
 COUNTS = {
     "threads": Query(select(func.count()).select_from(thread)),
-    "queued": _count("state = 'queued'", inbox),
+    "queued": Query(  # what runs or waits for a person has counts of its own
+        select(func.count())
+        .select_from(inbox)
+        .join(thread, _t.thread_key == _i.thread_key, isouter=True)
+        .where(_shown.element == const("queued"))
+    ),
     "running": _count("state = 'running'", thread),
     "waits": _count("state = 'open'", wait),
     "replies": _count("state IN ('queued', 'sending')", outbox),

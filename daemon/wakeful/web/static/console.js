@@ -128,6 +128,11 @@ async function decide(button) {
 
 if (messages.lastElementChild) messages.lastElementChild.scrollIntoView({ block: "end" });
 if (form) form.addEventListener("submit", say);
+if (form) document.getElementById("text").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
 if (stop) stop.addEventListener("click", () => call(`/api/events/${running}/stop`, {}).catch((error) => complain(trouble, error.message)));
 document.addEventListener("click", (event) => {
   if (event.target.dataset && event.target.dataset.verdict) decide(event.target);
