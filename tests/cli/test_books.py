@@ -63,6 +63,7 @@ def test_status_says_that_it_is_down(cli: Cli) -> None:
     shown = cli("status")
     assert shown.code == exits.UNAVAILABLE
     assert "not running; `wakeful run` starts it" in shown.out
+    assert cli("status", "--json").json["daemon"] == "not running"  # a word that programs know
 
 
 def test_a_schedule_is_fired_into_the_inbox(cli: Cli) -> None:

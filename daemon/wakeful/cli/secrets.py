@@ -45,7 +45,7 @@ def delete(home: Path, name: str) -> None:
 @click.argument("name")
 @in_folder
 def test(home: Path, name: str) -> None:
-    """Say whether a secret is there, in the environment or in the keyring."""
+    """Say whether a secret is there, without showing it."""
     why = _open(home).missing(f"secret:{name}")
     click.echo(f"No: {why}." if why else "Yes.")
     sys.exit(1 if why else 0)

@@ -14,7 +14,8 @@ from wakeful.cli.exits import UNAVAILABLE
 from wakeful.cli.folder import as_json, in_folder
 from wakeful.cli.table import show_json
 
-DOWN = "not running; `wakeful run` starts it"
+DOWN = "not running"
+START = f"{DOWN}; `wakeful run` starts it"
 
 
 @click.command()
@@ -28,7 +29,8 @@ def status(home: Path, json_: bool) -> None:
     if json_:
         show_json(facts)
     else:
-        click.echo("\n".join(lines(facts)))
+        shown = facts if answers.running else {**facts, "daemon": START}
+        click.echo("\n".join(lines(shown)))
     if not answers.running:
         sys.exit(UNAVAILABLE)
 
