@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.dying import killed, log_of, prepare, say
-from tests.agent.kit import world
+from tests.agent.kit import World, world
 from wakeful.events import Done, Parked
 
 
@@ -115,3 +115,28 @@ async def test_A11_A13_a_gate_in_a_sub_agent_asks_and_obeys(
             await w.decide(wait.id, verdict, digest=wait.digest, **more)
             assert said in (await w.work()).replies[0].text
     assert log_of(folder) == ran
+
+
+async def test_a_run_that_gets_further_after_crashes_is_not_what_killed_the_daemon(
+    tmp_path: Path,
+) -> None:
+    """A step that is stored wipes out the crashes; a claim that stores none adds to them."""
+
+    async def crashes(w: World) -> int:
+        query = "SELECT crashes FROM thread WHERE thread_key = 'console/a'"
+        row = await w.store.db.run(lambda s: s.raw.execute(query).fetchone())
+        return int(row[0])
+
+    folder = prepare(tmp_path)
+    killed(folder, "charge", "charge")  # in the tool, after two steps
+    async with world(folder, say) as w:
+        assert await crashes(w) == 1
+        await w.claim()  # and dies again, before any step
+    async with world(folder, say) as w:
+        assert await crashes(w) == 2
+        claim = await w.claim()
+        assert claim.crashes == 2
+        assert isinstance(await w.run(claim), Done)  # and dies again, before it is recorded
+        assert await crashes(w) == 0
+    async with world(folder, say) as w:
+        assert (await w.claim()).crashes == 1

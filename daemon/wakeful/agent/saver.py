@@ -167,7 +167,10 @@ class Saver(AsyncSqliteSaver):
             blob,
             json.dumps(whole, ensure_ascii=False).encode("utf-8", "ignore"),
         )
-        await self._database.run(lambda session: table.put(session, row), durable=False)
+        innocent = _got_further()
+        await self._database.run(
+            lambda session: table.put(session, row, innocent=innocent), durable=False
+        )
         here = _config(thread_id, ns, checkpoint["id"])
         if not ns:
             self._heads.drop(thread_id)
@@ -249,6 +252,14 @@ class Saver(AsyncSqliteSaver):
         run = run_.get()
         if run is not None:  # a compaction has no run
             run.check_lease()
+
+
+def _got_further() -> tuple[str, int] | None:
+    """The claim that this step belongs to, when earlier claims of its event never ended."""
+    run = run_.get()
+    if run is None or not run.claim.crashes:
+        return None
+    return run.claim.thread_key, run.claim.fence
 
 
 def _place(config: RunnableConfig) -> tuple[str, str, str | None]:

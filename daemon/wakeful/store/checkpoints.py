@@ -76,8 +76,15 @@ KEEP_ONE = (
 )
 
 
-def put(session: Session, row: Checkpoint) -> None:
+# A run that gets further after a crash is not what killed the daemon.
+INNOCENT = "UPDATE thread SET crashes = 0 WHERE thread_key = ? AND fence = ?"
+
+
+def put(session: Session, row: Checkpoint, *, innocent: tuple[str, int] | None = None) -> None:
+    """Store a step; `innocent` is the thread's key and fence when it was there at a crash."""
     session.raw.execute(PUT, row)
+    if innocent is not None:
+        session.raw.execute(INNOCENT, innocent)
     session.writes += 1
 
 

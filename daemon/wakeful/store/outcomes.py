@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.sql.elements import literal_column
 
 from wakeful.errors import LeaseLost
@@ -86,7 +86,7 @@ KEEP = Query(
         state=txt("to"),
         ready_at=num("at"),
         attempts=num("attempts"),
-        crashes=num("crashes"),
+        crashes=case((txt("to") == const("parked"), literal_column("0")), else_=_t.crashes),
         lease_owner=None,
         lease_until=None,
         fingerprint=func.coalesce(txt("print"), _t.fingerprint),
@@ -173,7 +173,6 @@ class Outcomes(Cards):
                 "ready",
                 at=at,
                 attempts=attempts,
-                crashes=claim.crashes,
                 fingerprint=failed.fingerprint,
             )
             return [], True
@@ -184,7 +183,7 @@ class Outcomes(Cards):
         """Give it back unfinished: neither a crash nor an attempt (a drained run)."""
 
         def end(s: Session) -> tuple[list[Reply], bool]:
-            _keep(s, claim, "ready", attempts=claim.attempts, crashes=claim.crashes)
+            _keep(s, claim, "ready", attempts=claim.attempts)
             return [], True
 
         await self._end(claim, end)
@@ -263,7 +262,6 @@ def _keep(
     *,
     at: int = 0,
     attempts: int = 0,
-    crashes: int = 0,
     fingerprint: str = "",
 ) -> None:
     s.run(
@@ -272,6 +270,5 @@ def _keep(
         to=state,
         at=at,
         attempts=attempts,
-        crashes=crashes,
         print=fingerprint or None,
     )
