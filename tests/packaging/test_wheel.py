@@ -72,6 +72,7 @@ def test_in_a_clone_the_plugs_are_those_of_the_root() -> None:
 
 
 @pytest.mark.fresh
+@pytest.mark.timeout(900)  # seconds; it installs everything once more
 def test_installed_beside_python_daemon_and_django_channels(built: Path, tmp_path: Path) -> None:
     python = fresh_environment(tmp_path)
     install(python, "-r", str(ROOT / "requirements.lock"))
