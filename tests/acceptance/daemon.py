@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
-READY_WITHIN = 60.0  # seconds; the machine is small and busy
+READY_WITHIN = 180.0  # seconds; the machine may be small and busy
 ARMED_WITHIN = 10.0  # seconds
 
 
