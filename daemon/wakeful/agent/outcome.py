@@ -92,7 +92,7 @@ def _wait(id: str, value: dict[str, Any]) -> WaitRequest:
     return WaitRequest(
         id=id,
         kind=value["kind"],
-        title=_title(value),
+        title=value.get("title") or _title(value),
         tool=value.get("tool", ""),
         args=value.get("args", {}),
         digest=value.get("digest", ""),
