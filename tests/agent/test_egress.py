@@ -60,6 +60,15 @@ async def test_a_page_is_framed_and_marks_the_conversation(tmp_path: Path) -> No
         assert inside == f"{at.url('/')}\n\nJust words."
 
 
+async def test_M7_people_are_shown_the_words_without_the_frame(tmp_path: Path) -> None:
+    async with site() as at, web(tmp_path, at) as w:
+        at.answers["/"] = answer(b"Just words.")
+        done = await w.turn(f"FETCH {at.url('/')}")
+        [shown] = [line.text for line in done.messages if line.role == "tool"]
+        [step] = [step.summary for step in done.steps if step.kind == "tool"]
+        assert shown == step == f"{at.url('/')}\n\nJust words."
+
+
 async def test_an_error_of_ours_marks_nothing(tmp_path: Path) -> None:
     async with site() as at, web(tmp_path, at) as w:
         done = await w.turn(f"FETCH {at.url('/missing')}")

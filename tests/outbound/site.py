@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -62,9 +63,9 @@ def onward(to: str) -> bytes:
 
 
 @asynccontextmanager
-async def site() -> AsyncIterator[Site]:
+async def site(secure: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
     made = Site()
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(made.serve, "127.0.0.1", 0, ssl=secure)
     async with server:
         made.port = server.sockets[0].getsockname()[1]
         yield made

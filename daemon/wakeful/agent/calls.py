@@ -23,7 +23,7 @@ from wakeful.agent.approvals import Allowed, ask
 from wakeful.agent.current import Run, call_, current
 from wakeful.agent.egress import Gate, gate
 from wakeful.agent.hiding import hidden
-from wakeful.agent.outside import framed_result
+from wakeful.agent.outside import framed_result, unframed
 from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
 from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.agent.workspace import reader
@@ -145,7 +145,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
                     started_at=started,
                     ended_at=run.clock.now(),
                     ok=ok,
-                    summary=said.text[:SUMMARY] if said else "interrupted",
+                    summary=unframed(said.text)[:SUMMARY] if said else "interrupted",
                 )
             )
             self._tell(run, ended, name, call["id"], "" if ok else "failed")
