@@ -32,10 +32,11 @@ def obedient(messages: Sequence[BaseMessage]) -> AIMessage:
 
 @asynccontextmanager
 async def web(folder: Path, at: Site, say: Any = obedient, **settings: Any) -> AsyncIterator[World]:
-    async with world(folder, say, **settings) as w:
-        plug = next(tool for tool in w.agent._live().tools if tool.name == "fetch_url")
-        plug.function.__globals__["_fetcher"] = at.fetcher
-        yield w
+    with pytest.MonkeyPatch.context() as patch:
+        async with world(folder, say, **settings) as w:
+            plug = next(tool for tool in w.agent._live().tools if tool.name == "fetch_url")
+            patch.setitem(plug.function.__globals__, "_fetcher", at.fetcher)
+            yield w
 
 
 def hosts_asked(at: Site) -> list[str]:

@@ -67,3 +67,8 @@ def test_an_address_in_a_text_counts_as_a_whole() -> None:
         assert url in found
     assert "https://example.net/e" in found
     assert not {"https://example.com/a", "https://example.com/", "http://example.org/"} & found
+
+
+def test_a_text_that_is_made_to_take_long_does_not() -> None:
+    text = "https://a.example/" + ")" * 1_000_000 + " https://b.example/" * 100_000
+    assert len(list(written_in(text))) <= 2_000

@@ -25,6 +25,15 @@ PAGE = b"""<!doctype html><html><head><title>A  page</title><style>p{}</style></
 @asynccontextmanager
 async def tool_at(folder: Path) -> AsyncIterator[tuple[Site, Callable[..., Any]]]:
     """Our tool, with one server for the whole world."""
+    with pytest.MonkeyPatch.context() as patch:
+        async with _tool_at(folder, patch) as both:
+            yield both
+
+
+@asynccontextmanager
+async def _tool_at(
+    folder: Path, patch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Site, Callable[..., Any]]]:
     fetch_url = load(folder, "fetch_url")
     call = Call(
         idempotency_key="k",
@@ -36,7 +45,7 @@ async def tool_at(folder: Path) -> AsyncIterator[tuple[Site, Callable[..., Any]]
         host=None,  # type: ignore[arg-type]
     )
     async with site() as at:
-        fetch_url.__globals__["_fetcher"] = at.fetcher
+        patch.setitem(fetch_url.__globals__, "_fetcher", at.fetcher)
 
         async def fetch(url: str, start: int = 0, **more: Any) -> str:
             said: str = await fetch_url(call=replace(call, **more), url=url, start=start)
@@ -121,12 +130,15 @@ async def test_a_page_that_is_nested_without_end_is_read_or_refused_in_time(tmp_
         assert time.monotonic() - began < 30
 
 
-async def test_a_reader_that_hangs_is_killed(tmp_path: Path) -> None:
+async def test_a_reader_that_hangs_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with tool_at(tmp_path) as (at, _):
         at.answers["/"] = answer(b"<p>x</p>", kind="text/html")
         pages = load(tmp_path, "fetch_url").__globals__["pages"]
-        pages.READER = tmp_path / "hangs.py"
-        pages.READER.write_text("import time\ntime.sleep(600)\n")
-        pages.PATIENCE = 0.3
+        program = tmp_path / "hangs.py"
+        program.write_text("import time\ntime.sleep(600)\n")
+        monkeypatch.setattr(pages, "READER", program)
+        monkeypatch.setattr(pages, "PATIENCE", 0.3)
         with pytest.raises(Refused, match="too deep, too large or broken"):
             await pages.text_of(await at.fetcher().get(at.url("/")))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import resource
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -26,7 +27,8 @@ SIGNS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e00
 def main() -> None:
     kind, charset, address = sys.argv[1:4]
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with suppress(ValueError, OSError):  # not every system can bound memory
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     body = sys.stdin.buffer.read()
     text = page(body, charset, address) if kind == "page" else plain(body, charset)
     text = SIGNS.sub("", text.replace("\r\n", "\n"))

@@ -49,7 +49,7 @@ def gate(run: Run, hosts: Hosts, traits: Traits, tool: str, args: dict[str, obje
     address = parse(str(args.get(traits.egress, "")))
     if _was_asked(run, tool, args):  # its answer counts, whatever the settings say by now
         return Gate(address, False, _near(address, hosts))
-    if not run.untrusted or address in _written(run):
+    if not run.untrusted or _is_written(address, run):
         return Gate(address, True, _anywhere)
     if address in hosts:
         return Gate(address, True, hosts.__contains__)
@@ -65,9 +65,10 @@ def _near(address: Address, hosts: Hosts) -> Reach:
     return lambda other: other.host == address.host or other in hosts
 
 
-def _written(run: Run) -> set[Address]:
-    events = [run.claim.event, *(event for _, event in run.claim.merged)]
-    return {address for event in events for address in written_in(event.text)}
+def _is_written(address: Address, run: Run) -> bool:
+    """Does it stand in the event, or in one that joined it, word for word?"""
+    events = (run.claim.event, *(event for _, event in run.claim.merged))
+    return any(address in written_in(event.text) for event in events)
 
 
 def _was_asked(run: Run, tool: str, args: dict[str, object]) -> bool:

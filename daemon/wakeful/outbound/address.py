@@ -6,11 +6,14 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import quote, urlsplit
 
 from wakeful.errors import Refused
 
 LONGEST = 2_000  # characters of an address; a longer one carries a message
+MOST = 2_000  # addresses of one text that are looked at
+TAIL = 5  # signs behind an address that may belong to the sentence
 PORTS = {"http": 80, "https": 443}
 
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
@@ -119,13 +122,19 @@ class Hosts:
 
 
 def written_in(text: str) -> Iterator[Address]:
-    """The addresses that stand in a text, each as a whole: the beginning of one is another one."""
-    for found in _WRITTEN.finditer(text):
+    """The addresses that stand in a text, each as a whole: the beginning of one is another one.
+
+    Whoever wrote the text may want it to take long: it is looked at up to a bound.
+    """
+    for found in islice(_WRITTEN.finditer(text), MOST):
         whole = found[0]
+        if len(whole) > LONGEST:
+            continue
         yield from _read(whole)
-        while whole and whole[-1] in _TAIL:
-            whole = whole[:-1]
-            yield from _read(whole)
+        for cut in range(1, TAIL + 1):
+            if whole[-cut] not in _TAIL:
+                break
+            yield from _read(whole[:-cut])
 
 
 def _read(url: str) -> Iterator[Address]:
