@@ -14,14 +14,16 @@ A parameter annotated `Call` is filled in by the daemon and never shown to the m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from wakeful.host import Host
 
 Effect = Literal["read", "repeat", "once"]
-Approve = Literal["never", "always"]
+Rule = Literal["never", "once", "always"]
+# A predicate gets the arguments by name, and says whether a person must be asked about them.
+Approve = Rule | Callable[[Mapping[str, Any]], bool]
 F = TypeVar("F", bound=Callable[..., Any])
 
 MARK = "__wakeful_tool__"
@@ -51,7 +53,11 @@ class Call:
 
 
 def tool(*, effect: Effect = "once", approve: Approve = "never") -> Callable[[F], F]:
-    """Say what a tool does to the world: read, repeat (doing it again is nothing) or once."""
+    """Say what a tool does to the world: read, repeat (doing it again is nothing) or once.
+
+    `approve` says whether a person decides each call, the first of a conversation, or those that a
+    function of the arguments picks out.
+    """
 
     def mark(function: F) -> F:
         setattr(function, MARK, Traits(effect, approve))

@@ -18,10 +18,11 @@ from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from wakeful.agent.approvals import ask
+from wakeful.agent.approvals import Book, permit
 from wakeful.agent.current import Run, call_, current
 from wakeful.agent.hiding import hidden
 from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
+from wakeful.agent.questions import put_question
 from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.agent.workspace import reader
 from wakeful.errors import LeaseLost, StoreBroken
@@ -47,8 +48,8 @@ TWICE = (
 )
 
 
-class Journal(Protocol):
-    """The part of the store that keeps effects."""
+class Journal(Book, Protocol):
+    """The part of the store that keeps effects, and what was asked before them."""
 
     async def begin_effect(
         self, *, thread_key: str, fence: int, key: str, event_seq: int, tool: str, digest: str
@@ -77,12 +78,13 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         traits = self._policy.of(call["name"])
         if call["name"] == TODOS and _calls_of(request, TODOS) > 1:
             return refusal(request, TWICE)
-        note = ""
-        if traits.approve == "always":
-            verdict = ask(self._policy, request)
-            if isinstance(verdict, ToolMessage):
-                return verdict
-            request, note = verdict
+        key = key_of(run, request)
+        verdict = await permit(self._policy, self._journal, run, request, key)
+        if isinstance(verdict, ToolMessage):
+            return verdict
+        request, note = verdict
+        if call["name"] in self._policy.questions:
+            return await put_question(self._policy, self._journal, run, request, key)
         result = await self._timed(run, request, handler, traits)
         if note and isinstance(result, ToolMessage):
             result = result.model_copy(update={"content": f"{note}\n{result.text}"})

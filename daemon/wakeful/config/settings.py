@@ -8,14 +8,16 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from wakeful.config.approvals import Approvals
+from wakeful.config.kinds import Address, Name, Table
 from wakeful.config.words import SECURITY
 
 OPERATOR_BIND = "127.0.0.1:7777"
 SQLITE = "sqlite:///"  # how the address of a store begins
-TOOLS = ("send", "remember", "no_reply")
+TOOLS = ("send", "remember", "ask_human", "no_reply")
 SCHEDULES = ("housekeeping",)
 CHANNELS = ("console",)
 
@@ -75,23 +77,10 @@ def _store_url(value: str) -> str:
     return value
 
 
-def _address(value: str) -> str:
-    channel, colon, where = value.partition(":")
-    if not (channel and colon and where):
-        raise ValueError(f'"{value}" is no address; write channel and place, such as "slack:#ops"')
-    return value
-
-
-Address = Annotated[str, AfterValidator(_address)]
-Name = Annotated[str, Field(min_length=1)]
 _Place = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Use(_Table):
+class Use(Table):
     """Which of the plugs that come with Wakeful are on; a list replaces the default."""
 
     tools: tuple[Name, ...] = TOOLS
@@ -100,7 +89,7 @@ class Use(_Table):
     channels: tuple[Name, ...] = CHANNELS
 
 
-class Server(_Table):
+class Server(Table):
     bind: Annotated[str, AfterValidator(_operator_bind)] = OPERATOR_BIND
     public_bind: Annotated[str, AfterValidator(_bind)] | None = None
     public_url: Annotated[str, AfterValidator(_public_url)] | None = None
@@ -112,11 +101,11 @@ class Server(_Table):
         return self
 
 
-class StoreSettings(_Table):
+class StoreSettings(Table):
     url: Annotated[str, AfterValidator(_store_url)] | None = None  # none: .wakeful/state.db
 
 
-class Limits(_Table):
+class Limits(Table):
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 8  # runs side by side
     steps: Annotated[int, Field(ge=1)] = 200  # model and tool calls of one run
     seconds: Annotated[float, Field(gt=0)] = 900.0  # of one attempt
@@ -124,13 +113,13 @@ class Limits(_Table):
     context: Annotated[int, Field(ge=1000)] = 100_000  # tokens, above which a thread is summarised
 
 
-class Alerts(_Table):
+class Alerts(Table):
     """Where failures are told; empty: page, log and `status` only."""
 
     route: tuple[Address, ...] = ()
 
 
-class Retention(_Table):
+class Retention(Table):
     """Days that things are kept after they ended."""
 
     payloads: Annotated[int, Field(ge=1)] = 30  # text of what came in
@@ -142,7 +131,7 @@ class Retention(_Table):
     artefacts: Annotated[int, Field(ge=1)] = 90
 
 
-class SecretSettings(_Table):
+class SecretSettings(Table):
     """Where secrets are kept: the system's keyring, or an encrypted file."""
 
     backend: Literal["os", "file"] = "os"
@@ -171,6 +160,7 @@ class Settings(BaseSettings):
     server: Server = Server()
     store: StoreSettings = StoreSettings()
     limits: Limits = Limits()
+    approvals: Approvals = Approvals()
     alerts: Alerts = Alerts()
     retention: Retention = Retention()
     secrets: SecretSettings = SecretSettings()
