@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from tests.agent.dying import killed, log_of, prepare
 from tests.agent.dying import say as shop
@@ -46,18 +46,15 @@ ENDS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
 
 
 def say(messages: Sequence[BaseMessage]) -> AIMessage:
-    """`refund` beside a sibling that charges; `clerk ...` and `helper ...` hand it on."""
+    """`refund` beside a sibling that charges; `clerk refund` and `helper refund` hand it on."""
     done, asked = results(messages), heard(messages)
-    system = next((m.text for m in messages if isinstance(m, SystemMessage)), "")
-    who, _, rest = asked.partition(" ")
-    inside = system.startswith("You are the clerk.") or not rest
     if done:
         return AIMessage(" / ".join(done.values()))
-    if inside:
-        return calls(call("refund", "r", order="A-1"), call("charge", "c", order="S-9"))
-    agent = {"clerk": "clerk", "helper": "general-purpose"}[who]
-    sibling = call("charge", "s", order="S-0")
-    return calls(call("task", "t", description=rest, subagent_type=agent), sibling)
+    for who, agent in (("clerk", "clerk"), ("helper", "general-purpose")):
+        if f"{who} refund" in asked:
+            task = call("task", "t", description="refund", subagent_type=agent)
+            return calls(task, call("charge", "s", order="S-0"))
+    return calls(call("refund", "r", order="A-1"), call("charge", "c", order="S-9"))
 
 
 async def end(w: World, wait: WaitRequest, verdict: str, more: dict[str, Any]) -> None:

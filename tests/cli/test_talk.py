@@ -14,7 +14,14 @@ from wakeful.cli.screen import Screen
 from wakeful.cli.talk import Talk, decision_of
 
 SOON = 10.0  # seconds; a busy machine
-WAIT = {"id": "w1", "kind": "approval", "title": "May I pay?", "tool": "pay", "args": {"n": 1}, "allowed": ["approve"]}
+WAIT = {
+    "id": "w1",
+    "kind": "approval",
+    "title": "May I pay?",
+    "tool": "pay",
+    "args": {"n": 1},
+    "allowed": ["approve"],
+}
 
 
 class Partner:
