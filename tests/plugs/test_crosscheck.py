@@ -76,7 +76,8 @@ def test_approvals_name_what_is_there_and_hooks_have_somebody_to_ask() -> None:
     faulty = Settings(model="rehearsal", approvals=approvals)  # type: ignore[arg-type]
     assert faults(faulty, **parts) == [
         'agent.toml: approvals.tools.refnd: there is no tool "refnd"; did you mean "refund"?',
-        'agent.toml: approvals.channels.slak: there is no channel "slak"; there are: console, schedule',
+        'agent.toml: approvals.channels.slak: there is no channel "slak"; there are: console, '
+        "schedule",
         'agent.toml: approvals.escalate_to: there is no channel "slack"; there are: console',
         f"agent.toml: approvals: {NOBODY}",
     ]

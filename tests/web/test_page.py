@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import httpx
 
@@ -94,3 +95,21 @@ async def test_a_thread_of_another_channel_is_only_read(
     await site.ran("x", "ci/1", "y")
     page = (await client.get("/?thread=ci/1")).text
     assert 'id="say"' not in page and "another channel" in page
+
+
+async def test_a_question_shows_its_options_and_takes_an_answer(
+    site: Site, client: httpx.AsyncClient
+) -> None:
+    asked = {"question": "Which?", "options": ["red & blue", "green"]}
+    fields: dict[str, Any] = {
+        "kind": "question",
+        "title": "Which?",
+        "allowed": ("answer", "reject"),
+    }
+    await site.asks("w1", args=asked, **fields)
+    page = (await client.get("/")).text
+    assert 'data-verdict="answer" data-text="red &amp; blue"' in page
+    assert '<textarea class="answer"' in page and '<textarea class="args"' not in page
+    body = {"decision": "answer", "digest": "d1", "text": "green"}
+    decided = (await client.post("/api/waits/w1", json=body)).json()
+    assert decided["decision"]["text"] == "green"
