@@ -17,7 +17,7 @@ YES = Decision(verdict="approve", by="console:operator", digest="d1")
 
 async def asked(store: Store, clock: HandClock, **fields: Any) -> None:
     now = clock.now()
-    times = {
+    times: dict[str, Any] = {
         "remind_at": now + DAY * 1000,
         "escalate_at": now + 3 * DAY * 1000,
         "expires_at": now + 7 * DAY * 1000,
