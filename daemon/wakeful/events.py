@@ -93,6 +93,12 @@ class WaitRequest:
     schema: Mapping[str, Any] = field(
         default_factory=dict
     )  # JSON schema that edited arguments must meet
+    call: str = ""  # the call that stopped, by its name in the journal
+    grants: bool = False  # a yes holds for this tool and requester until the conversation ends
+    route: tuple[str, ...] = ()  # addresses of its cards; empty: where the answer goes
+    escalate_to: tuple[str, ...] = ()  # addresses that are told when nobody answers
+    remind_at: int | None = None
+    escalate_at: int | None = None
     expires_at: int | None = None
 
 

@@ -14,7 +14,7 @@ A parameter annotated `Call` is filled in by the daemon and never shown to the m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -22,7 +22,9 @@ from wakeful.host import Host
 from wakeful.outbound import Address
 
 Effect = Literal["read", "repeat", "once"]
-Approve = Literal["never", "always"]
+Rule = Literal["never", "once", "always"]
+# A predicate gets the arguments by name, and says whether a person must be asked about them.
+Approve = Rule | Callable[[Mapping[str, Any]], bool]
 F = TypeVar("F", bound=Callable[..., Any])
 
 MARK = "__wakeful_tool__"
@@ -36,11 +38,6 @@ class Traits:
     approve: Approve = "never"
     egress: str = ""  # the argument that names the web address it reaches
     outside: bool = False  # what it returns was written by somebody outside
-
-    @property
-    def asks(self) -> bool:
-        """May a call of it wait for a person?"""
-        return self.approve == "always" or bool(self.egress)
 
 
 def _anywhere(address: Address) -> bool:
@@ -72,8 +69,9 @@ def tool(
 ) -> Callable[[F], F]:
     """Say what a tool does to the world: read, repeat (doing it again is nothing) or once.
 
-    `egress` names the argument that is a web address. `outside`: what the tool returns is text
-    from outside; it is framed, and marks the conversation.
+    `approve` says whether a person decides each call, the first of a conversation, or those that a
+    function of the arguments picks out. `egress` names the argument that is a web address.
+    `outside`: what the tool returns is text from outside; it is framed, and marks the conversation.
     """
 
     def mark(function: F) -> F:

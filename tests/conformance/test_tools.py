@@ -40,7 +40,7 @@ def test_a_file_imports_contracts_only_and_nothing_heavy(entry: Entry) -> None:
 def test_it_says_what_it_does_to_the_world(plug: ToolPlug) -> None:
     assert hasattr(plug.function, MARK), "decorate it: @tool(effect=...)"
     assert plug.traits.effect in ("read", "repeat", "once")
-    assert plug.traits.approve in ("never", "always")
+    assert plug.traits.approve in ("never", "once", "always")
 
 
 @pytest.mark.parametrize("plug", TOOLS)

@@ -99,7 +99,9 @@ def test_a_trait_that_is_none(tmp_path: Path) -> None:
     text = f'{mark}def pay() -> str:\n    """Pay."""\n    return ""\n'
     effect, approve = said(tmp_path, text)
     assert effect.endswith('pay: effect: there is no value "onse"; did you mean "once"?')
-    assert approve.endswith('pay: approve: there is no value "perhaps"; there are: always, never')
+    assert approve.endswith(
+        'pay: approve: there is no value "perhaps"; there are: always, never, once'
+    )
 
 
 def test_the_argument_of_egress_is_an_address(tmp_path: Path) -> None:

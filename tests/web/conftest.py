@@ -67,7 +67,8 @@ class Site:
         """A run that stopped for a question."""
         claim = await self.claimed("pay", f"{thread}-{len(id)}{id[:20]}")
         given = {"title": "May I pay?", "tool": "refund", "digest": "d1", **fields}
-        await self.store.park(claim, Parked(waits=(WaitRequest(id=id, kind="approval", **given),)))
+        given = {"kind": "approval", **given}
+        await self.store.park(claim, Parked(waits=(WaitRequest(id=id, **given),)))
         return claim
 
     async def claimed(self, text: str, thread: str) -> Claim:

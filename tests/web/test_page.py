@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import httpx
 
@@ -107,3 +108,21 @@ async def test_X18_the_page_names_a_skill_that_waits_for_a_person(
     page = (await client.get("/")).text
     assert "Skill setup is in quarantine" in page
     assert "wakeful skills accept setup" in page
+
+
+async def test_a_question_shows_its_options_and_takes_an_answer(
+    site: Site, client: httpx.AsyncClient
+) -> None:
+    asked = {"question": "Which?", "options": ["red & blue", "green"]}
+    fields: dict[str, Any] = {
+        "kind": "question",
+        "title": "Which?",
+        "allowed": ("answer", "reject"),
+    }
+    await site.asks("w1", args=asked, **fields)
+    page = (await client.get("/")).text
+    assert 'data-verdict="answer" data-text="red &amp; blue"' in page
+    assert '<textarea class="answer"' in page and '<textarea class="args"' not in page
+    body = {"decision": "answer", "digest": "d1", "text": "green"}
+    decided = (await client.post("/api/waits/w1", json=body)).json()
+    assert decided["decision"]["text"] == "green"

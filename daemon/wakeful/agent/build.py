@@ -32,6 +32,7 @@ SCAN = 1.0  # seconds between two looks at the folder
 SWEEP = 86_400_000  # ms between two looks at what grew too large for its thread
 REBUILD = 30.0  # seconds until a folder that makes no agent is tried again
 PRIVATE = ".wakeful"
+SHAPING = {"model", "fallbacks", "model_options", "limits", "timezone", "approvals"}
 
 
 class Agent:
@@ -204,5 +205,5 @@ def _shape_of(snapshot: Snapshot) -> object:
     return (
         [(tool.name, tool.function, tool.traits) for tool in snapshot.tools],
         snapshot.subagents,
-        settings.model_dump(include={"model", "fallbacks", "model_options", "limits", "timezone"}),
+        settings.model_dump(include=SHAPING),
     )

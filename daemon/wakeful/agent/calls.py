@@ -19,12 +19,13 @@ from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from wakeful.agent.approvals import Allowed, ask
+from wakeful.agent.approvals import Book, permit
 from wakeful.agent.current import Run, call_, current
 from wakeful.agent.egress import Gate, gate
 from wakeful.agent.hiding import hidden
 from wakeful.agent.outside import framed_result, unframed
 from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
+from wakeful.agent.questions import put_question
 from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.agent.workspace import reader
 from wakeful.errors import LeaseLost, Refused, StoreBroken, WakefulError
@@ -51,8 +52,8 @@ TWICE = (
 )
 
 
-class Journal(Protocol):
-    """The part of the store that keeps effects."""
+class Journal(Book, Protocol):
+    """The part of the store that keeps effects, and what was asked before them."""
 
     async def begin_effect(
         self, *, thread_key: str, fence: int, key: str, event_seq: int, tool: str, digest: str
@@ -90,37 +91,24 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         traits = self._policy.of(call["name"])
         if call["name"] == TODOS and _calls_of(request, TODOS) > 1:
             return refusal(request, TWICE)
-        note = ""
-        asked = self._asked(run, request, traits)
-        if isinstance(asked, ToolMessage):
-            return asked
-        if asked is not None:
-            request, note = asked
+        key = key_of(run, request)
+        try:
+            door = self._door(run, request, traits) if traits.egress else None
+        except Refused as error:  # nobody is asked about what is never reached
+            return refusal(request, f"{call['name']} failed: {error}")
+        verdict = await permit(self._policy, self._journal, run, request, key, door)
+        if isinstance(verdict, ToolMessage):
+            return verdict
+        request, note = verdict
+        if call["name"] in self._policy.questions:
+            return await put_question(self._policy, self._journal, run, request, key)
         result = await self._timed(run, request, handler, traits)
         if note and isinstance(result, ToolMessage):
             result = result.model_copy(update={"content": f"{note}\n{result.text}"})
         return result
 
-    def _asked(
-        self, run: Run, request: ToolCallRequest, traits: Traits
-    ) -> ToolMessage | Allowed | None:
-        """None when nobody has to be asked; else what they say, or why it cannot be."""
-        title = ""
-        if traits.egress:
-            try:
-                door = self._door(run, request, traits)
-            except Refused as error:
-                return refusal(request, f"{request.tool_call['name']} failed: {error}")
-            if door.unattended:
-                return refusal(request, door.refusal())
-            title = "" if door.free else door.title(request.tool_call["name"])
-        if title or traits.approve == "always":
-            return ask(self._policy, request, title)
-        return None
-
     def _door(self, run: Run, request: ToolCallRequest, traits: Traits) -> Gate:
-        call = request.tool_call
-        return gate(run, self._hosts(), traits, call["name"], call["args"])
+        return gate(run, self._hosts(), traits, request.tool_call["args"])
 
     async def _timed(
         self, run: Run, request: ToolCallRequest, handler: Handler, traits: Traits

@@ -19,9 +19,11 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel
 
 from wakeful.agent.calls import Calls, Journal
+from wakeful.agent.gates import Gates
 from wakeful.agent.library import Library
 from wakeful.agent.live import LIBRARY, OVERFLOW, Artefacts, Live
-from wakeful.agent.policy import Policy
+from wakeful.agent.policy import OURS, Policy
+from wakeful.agent.questions import ASK_HUMAN
 from wakeful.agent.quiet import Quiet, UnsupportedContentMiddleware
 from wakeful.agent.saver import Saver
 from wakeful.agent.summary import SummarizationMiddleware
@@ -70,7 +72,8 @@ class Parts:
 class Built:
     graph: CompiledStateGraph[Any, Any, Any, Any]
     fingerprint: str
-    gated: frozenset[str]  # tools that ask a person first
+    gated: frozenset[str]  # tools that may ask a person
+    gates: Gates
 
 
 def build(parts: Parts, snapshot: Snapshot) -> Built:
@@ -78,7 +81,9 @@ def build(parts: Parts, snapshot: Snapshot) -> Built:
     backend = backend_of(parts)
     tools = {spec.name: as_tool(spec.name, spec.function) for spec in snapshot.tools}
     traits = {spec.name: spec.traits for spec in snapshot.tools}
-    stack = _Stack(parts, backend, traits, tools)
+    gates = Gates(parts.snapshot)
+    questions = frozenset(t.name for t in snapshot.tools if t.ours and t.name == ASK_HUMAN)
+    stack = _Stack(parts, backend, traits, tools, gates, questions)
     helpers = [_helper(parts, stack, tools)]
     helpers += [_specialist(parts, stack, tools, spec) for spec in snapshot.subagents]
     main = stack.of(MAIN, tools, parts.model, prompt=None)
@@ -90,8 +95,8 @@ def build(parts: Parts, snapshot: Snapshot) -> Built:
         backend=backend,
         checkpointer=parts.saver,
     )
-    gated = frozenset(name for name, of in traits.items() if of.asks)
-    return Built(graph, _fingerprint(graph, main, helpers, gated), gated)
+    gated = gates.gated({**traits, **OURS}) | {n for n, of in traits.items() if of.egress}
+    return Built(graph, _fingerprint(graph, main, helpers, gated), gated | questions, gates)
 
 
 def backend_of(parts: Parts) -> BackendProtocol:
@@ -112,6 +117,8 @@ class _Stack:
     backend: BackendProtocol
     traits: Mapping[str, Traits]
     tools: Mapping[str, BaseTool]
+    gates: Gates
+    questions: frozenset[str]
 
     def of(
         self, agent: str, tools: Mapping[str, BaseTool], model: BaseChatModel, *, prompt: str | None
@@ -124,7 +131,7 @@ class _Stack:
             for name, tool in tools.items()
             if isinstance(tool.args_schema, type) and issubclass(tool.args_schema, BaseModel)
         }
-        policy = Policy(agent, self.traits, schemas)
+        policy = Policy(agent, self.traits, schemas, self.gates, self.questions)
         silent = SILENT if agent == MAIN else SILENT[:1]
         return [
             FilesystemMiddleware(

@@ -14,9 +14,11 @@ from wakeful.agent.inbound import id_of
 from wakeful.agent.outside import unframed
 from wakeful.agent.thinking import LIMIT, MARK
 from wakeful.agent.tools import NO_REPLY
-from wakeful.events import Claim, Message, Outgoing, WaitRequest
+from wakeful.events import Claim, Message, Outgoing, Verdict, WaitRequest
 
 SHORT = 500  # characters of a tool's result in the thread's history
+QUESTION: tuple[Verdict, ...] = ("answer", "reject")
+APPROVAL: tuple[Verdict, ...] = ("approve", "edit", "reject")
 ARGS_LIMIT = 300  # characters of arguments in the sentence for a person
 
 
@@ -105,10 +107,15 @@ def _wait(id: str, value: dict[str, Any]) -> WaitRequest:
         digest=value.get("digest", ""),
         agent=value.get("agent", "main"),
         schema=value.get("schema", {}),
+        allowed=QUESTION if value["kind"] == "question" else APPROVAL,
+        call=value.get("call", ""),
+        grants=value.get("grants", False),
     )
 
 
 def _title(value: dict[str, Any]) -> str:
+    if value["kind"] == "question":
+        return str(value["args"].get("question", ""))
     args = ", ".join(
         f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in value.get("args", {}).items()
     )

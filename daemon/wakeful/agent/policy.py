@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
 
+from wakeful.agent.gates import Gates
 from wakeful.tool import Traits
 
 TASK = "task"
@@ -28,9 +29,17 @@ class Policy:
     agent: str
     traits: Mapping[str, Traits]
     schemas: Mapping[str, type[BaseModel]]
+    gates: Gates
+    questions: frozenset[str] = frozenset()  # tools whose result is what a person answers
 
     def of(self, tool: str) -> Traits:
         return OURS.get(tool) or self.traits.get(tool) or Traits()
+
+    def values(self, tool: str, args: Mapping[str, object]) -> Mapping[str, object]:
+        """The arguments as the tool will get them, defaults included."""
+        schema = self.schemas.get(tool)
+        made = None if schema is None else schema.model_validate(dict(args))
+        return dict(args) if made is None else {name: value for name, value in made}
 
     def misfit(self, tool: str, args: Mapping[str, object]) -> str:
         """What is wrong with these arguments; empty when nothing is."""

@@ -72,7 +72,7 @@ class Runner:
 
     def __init__(self, built: Built, means: Means) -> None:
         self.graph, self.fingerprint, self._means = built.graph, built.fingerprint, means
-        self._gated = built.gated
+        self._gated, self._gates = built.gated, built.gates
         self.threads = compaction.Threads(built.graph, means.saver)
 
     async def run(self, claim: Claim, *, emit: Emit | None, stop: asyncio.Event | None) -> Outcome:
@@ -184,7 +184,10 @@ class Runner:
         self._means.saver.cool(run.claim.graph_id)
         open_ids = {interrupt.id for interrupt in pending}
         return Parked(
-            waits=outcome.waits(pending),
+            waits=tuple(
+                self._gates.addressed(request, run.claim.event, self._means.clock.now())
+                for request in outcome.waits(pending)
+            ),
             steps=tuple(run.steps),
             fingerprint=self.fingerprint,
             applied=tuple(id for id in run.claim.decisions if id not in open_ids),

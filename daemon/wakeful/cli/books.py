@@ -79,6 +79,7 @@ class Books:
             by=OPERATOR,
             digest=decision["digest"],
             reason=decision.get("reason", ""),
+            text=decision.get("text", ""),
         )
         return wait_json(self._write(lambda store: store.decide(wait, made, key=f"cli/{wait}")))
 

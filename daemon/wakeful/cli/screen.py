@@ -46,6 +46,11 @@ class Screen:
     def wait(self, wait: dict[str, Any]) -> None:
         """A question, with all that one must know to answer it."""
         self.line(f"? {wait['title']}")
+        if wait["kind"] == "question":
+            for number, option in enumerate(wait["args"].get("options") or (), 1):
+                self.line(f"  {number}. {option}")
+            self.aside("  Type your answer.")
+            return
         if wait["tool"]:
             args = json.dumps(wait["args"], indent=2, ensure_ascii=False)
             self.line(f"  {wait['tool']} {args}")

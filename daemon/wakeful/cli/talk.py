@@ -19,6 +19,7 @@ from wakeful.cli.screen import HELP, Screen
 STOP = "/stop"
 QUIT = frozenset({"/quit", "/exit"})
 YES, NO = frozenset({"approve", "yes", "y"}), frozenset({"reject", "no", "n"})
+QUESTION = "question"
 KEPT = "[It is kept for later: the question comes first.]"
 SHORT = 8  # characters of an id, which are enough to name it
 
@@ -126,7 +127,7 @@ class Talk:
         self._waits = await self._with.waits(event) if state == "waiting" else []
         for wait in self._waits:
             self._screen.wait(wait)
-        if self._waits:
+        if self._waits and self._waits[0]["kind"] != QUESTION:
             for line in list(self._kept):
                 if decision_of(line):
                     self._kept.remove(line)
@@ -149,7 +150,7 @@ class Talk:
         try:
             if line == STOP:
                 await self._with.stop(event)
-            elif self._waits and (decision := decision_of(line)):
+            elif self._waits and (decision := decision_for(self._waits[0], line)):
                 await self._with.decide(self._waits.pop(0), decision)
             elif self._waits and line in QUIT:
                 self._ended = True
@@ -166,9 +167,22 @@ class Talk:
 
 def left(waits: list[Row]) -> str:
     """How the questions can be answered when this session is over."""
-    ids = [str(wait["id"])[:SHORT] for wait in waits]
-    ways = "; ".join(f"`wakeful approve {id}` or `wakeful reject {id}`" for id in ids)
-    return f"[It waits for an answer: {ways}.]"
+    return f"[It waits for an answer: {'; '.join(_ways(wait) for wait in waits)}.]"
+
+
+def _ways(wait: Row) -> str:
+    id = str(wait["id"])[:SHORT]
+    if wait["kind"] == QUESTION:
+        return f'`wakeful answer {id} "..."`'
+    return f"`wakeful approve {id}` or `wakeful reject {id}`"
+
+
+def decision_for(wait: Row, line: str) -> Row | None:
+    """A line as the answer to this question; a question takes any words that are no command."""
+    if wait["kind"] != QUESTION:
+        return decision_of(line)
+    text = line.strip()
+    return {"decision": "answer", "text": text} if text and text not in QUIT else None
 
 
 def decision_of(line: str) -> Row | None:

@@ -1,4 +1,4 @@
-"""`wakeful waits`, `approve` and `reject`."""
+"""`wakeful waits`, `approve`, `reject` and `answer`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from wakeful.cli.table import show_json, show_table, when
 from wakeful.events import WAIT_STATES
 
 COLUMNS = ("id", "kind", "thread", "since", "title")
+WORDS = {"approve": "Approved", "reject": "Rejected", "answer": "Answered"}
 STATES = (*WAIT_STATES, "all")
 NOTHING = "Nothing waits for a person."
 WAYS = "Answer with `wakeful approve ID` or `wakeful reject ID`; the beginning of an ID is enough."
@@ -56,13 +57,23 @@ def reject(home: Path, json_: bool, wait: str, reason: str) -> None:
     _decide(home, wait, {"decision": "reject", "reason": reason}, json_)
 
 
+@click.command()
+@in_folder
+@as_json
+@click.argument("wait", metavar="ID")
+@click.argument("text")
+def answer(home: Path, json_: bool, wait: str, text: str) -> None:
+    """Answer the agent's question ID with TEXT, or with the number of one of its options."""
+    _decide(home, wait, {"decision": "answer", "text": text}, json_)
+
+
 def _decide(home: Path, start: str, decision: dict[str, Any], json_: bool) -> None:
     answers = ask(home)
     asked = _the_wait(answers, start)
     decided = answers.decide(asked["id"], {**decision, "digest": asked["digest"]})
     if json_:
         return show_json(decided)
-    word = "Approved" if decision["decision"] == "approve" else "Rejected"
+    word = WORDS[decision["decision"]]
     later = "" if answers.running else " The run goes on when the daemon is started."
     click.echo(f"{word}: {asked['title']}{later}")
 

@@ -1,6 +1,8 @@
 """The settings of an agent folder: read once, checked, frozen."""
 
+from wakeful.config.approvals import Approvals, Gate
 from wakeful.config.frontmatter import FrontMatter, FrontMatterError, read_front_matter
+from wakeful.config.kinds import milliseconds
 from wakeful.config.lines import KeyPath, key_lines, line_of, texts
 from wakeful.config.load import (
     FILE,
@@ -26,9 +28,11 @@ __all__ = [
     "FILE",
     "SECURITY",
     "SQLITE",
+    "Approvals",
     "FileRule",
     "FrontMatter",
     "FrontMatterError",
+    "Gate",
     "KeyPath",
     "SecretSettings",
     "Settings",
@@ -40,6 +44,7 @@ __all__ = [
     "key_lines",
     "line_of",
     "load",
+    "milliseconds",
     "nearest",
     "read",
     "read_front_matter",

@@ -8,15 +8,17 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from wakeful.config.approvals import Approvals
+from wakeful.config.kinds import Address, Name, Table
 from wakeful.config.words import SECURITY
 from wakeful.outbound import host_pattern
 
 OPERATOR_BIND = "127.0.0.1:7777"
 SQLITE = "sqlite:///"  # how the address of a store begins
-TOOLS = ("send", "remember", "no_reply", "fetch_url")
+TOOLS = ("send", "remember", "ask_human", "no_reply", "fetch_url")
 SCHEDULES = ("housekeeping",)
 CHANNELS = ("console",)
 
@@ -76,23 +78,10 @@ def _store_url(value: str) -> str:
     return value
 
 
-def _address(value: str) -> str:
-    channel, colon, where = value.partition(":")
-    if not (channel and colon and where):
-        raise ValueError(f'"{value}" is no address; write channel and place, such as "slack:#ops"')
-    return value
-
-
-Address = Annotated[str, AfterValidator(_address)]
-Name = Annotated[str, Field(min_length=1)]
 _Place = Annotated[Path, AfterValidator(Path.expanduser)]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Use(_Table):
+class Use(Table):
     """Which of the plugs that come with Wakeful are on; a list replaces the default."""
 
     tools: tuple[Name, ...] = TOOLS
@@ -101,7 +90,7 @@ class Use(_Table):
     channels: tuple[Name, ...] = CHANNELS
 
 
-class Server(_Table):
+class Server(Table):
     bind: Annotated[str, AfterValidator(_operator_bind)] = OPERATOR_BIND
     public_bind: Annotated[str, AfterValidator(_bind)] | None = None
     public_url: Annotated[str, AfterValidator(_public_url)] | None = None
@@ -113,11 +102,11 @@ class Server(_Table):
         return self
 
 
-class StoreSettings(_Table):
+class StoreSettings(Table):
     url: Annotated[str, AfterValidator(_store_url)] | None = None  # none: .wakeful/state.db
 
 
-class Limits(_Table):
+class Limits(Table):
     concurrency: Annotated[int, Field(ge=1, le=1000)] = 8  # runs side by side
     steps: Annotated[int, Field(ge=1)] = 200  # model and tool calls of one run
     seconds: Annotated[float, Field(gt=0)] = 900.0  # of one attempt
@@ -131,7 +120,7 @@ def _file_path(value: str) -> str:
     return value
 
 
-class FileRule(_Table):
+class FileRule(Table):
     """What the agent may do with some files of its workspace; the first rule that fits decides."""
 
     path: Annotated[str, AfterValidator(_file_path)]
@@ -139,13 +128,13 @@ class FileRule(_Table):
     write: bool = True
 
 
-class Alerts(_Table):
+class Alerts(Table):
     """Where failures are told; empty: page, log and `status` only."""
 
     route: tuple[Address, ...] = ()
 
 
-class Retention(_Table):
+class Retention(Table):
     """Days that things are kept after they ended."""
 
     payloads: Annotated[int, Field(ge=1)] = 30  # text of what came in
@@ -157,13 +146,13 @@ class Retention(_Table):
     artefacts: Annotated[int, Field(ge=1)] = 90
 
 
-class Trust(_Table):
+class Trust(Table):
     """What a conversation may still do by itself once text from outside is in it."""
 
     hosts: tuple[Annotated[str, AfterValidator(host_pattern)], ...] = ()  # fetched without asking
 
 
-class SecretSettings(_Table):
+class SecretSettings(Table):
     """Where secrets are kept: the system's keyring, or an encrypted file."""
 
     backend: Literal["os", "file"] = "os"
@@ -193,6 +182,7 @@ class Settings(BaseSettings):
     server: Server = Server()
     store: StoreSettings = StoreSettings()
     limits: Limits = Limits()
+    approvals: Approvals = Approvals()
     alerts: Alerts = Alerts()
     retention: Retention = Retention()
     secrets: SecretSettings = SecretSettings()

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 from wakeful.config import unknown
 from wakeful.events import Fault
 from wakeful.plugs.values import ToolPlug
-from wakeful.tool import MARK, Approve, Call, Effect, traits
+from wakeful.tool import MARK, Call, Effect, Rule, traits
 
 # What every agent has from its own middleware.
 _FILE_TOOLS = ("ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep")
@@ -91,9 +91,15 @@ def _complaints(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, 
     told = traits(function)
     for key, word, words in (
         ("effect", told.effect, get_args(Effect)),
-        ("approve", told.approve, get_args(Approve)),
+        ("approve", told.approve, get_args(Rule)),
     ):
-        if word not in words:
+        if inspect.isfunction(word) and key == "approve":
+            if inspect.iscoroutinefunction(word):
+                yield (
+                    "approve: make it a plain function, it has no time to wait for anything",
+                    False,
+                )
+        elif word not in words:
             yield f"{key}: {unknown('value', str(word), words)}", False
     doc = inspect.getdoc(function) or ""
     if not doc.strip():

@@ -12,10 +12,14 @@ from wakeful.events import Claim, Outgoing, WaitRequest
 from wakeful.store import schema
 from wakeful.store.codec import request_json, to_json
 from wakeful.store.query import Query, Session
+from wakeful.store.settling import REQUESTER, note_wait
 from wakeful.store.words import const, num, txt
 
 wait = schema.wait
 _w = wait.c
+
+# A decision that a run has used; nobody's decision is an expiry.
+_used = case((_w.decided_by == const(""), const("expired")), else_=const("applied"))
 
 # What the event asked is closed with it: used decisions are applied, open questions cancelled.
 CLOSE_WAITS = Query(
@@ -26,13 +30,11 @@ CLOSE_WAITS = Query(
         literal_column("state IN ('open', 'decided')"),
         _w.outbox_id.is_(None),
     )
-    .values(state=case((_w.state == const("open"), const("cancelled")), else_=const("applied")))
+    .values(state=case((_w.state == const("open"), const("cancelled")), else_=_used))
     .returning(wait)
 )
 APPLY = Query(
-    update(wait)
-    .where(_w.wait_id == txt("w"), _w.state == const("decided"))
-    .values(state=const("applied"))
+    update(wait).where(_w.wait_id == txt("w"), _w.state == const("decided")).values(state=_used)
 )
 ASK = Query(
     insert(wait)
@@ -45,6 +47,7 @@ ASK = Query(
         request=txt("request"),
         args_digest=txt("digest"),
         approvers=txt("approvers"),
+        remind_at=num("due"),
         expires_at=num("expires_at"),
         created_at=num("now"),
     )
@@ -62,7 +65,7 @@ def ask(
     outbox_id: int | None = None,
 ) -> None:
     """Write a question down, once. `outbox_id`: the draft that it holds back."""
-    s.run(
+    new = s.run(
         ASK,
         wait_id=request.id,
         thread_key=thread_key,
@@ -72,9 +75,19 @@ def ask(
         request=request_json(request),
         digest=request.digest,
         approvers=to_json(request.approvers),
+        due=due_after(request, s.now),
         expires_at=request.expires_at,
         now=s.now,
     )
+    if new:
+        row = {"wait_id": request.id, "args_digest": request.digest}
+        note_wait(s, row, s.scalar(REQUESTER, s=event_seq) or "", "asked", request.tool)
+
+
+def due_after(request: WaitRequest, now: int) -> int | None:
+    """When something is to be done about an open question next."""
+    moments = (request.remind_at, request.escalate_at, request.expires_at)
+    return min((at for at in moments if at is not None and at > now), default=request.expires_at)
 
 
 def still_decided(s: Session, claim: Claim, pending: set[str]) -> bool:
@@ -86,15 +99,20 @@ def still_decided(s: Session, claim: Claim, pending: set[str]) -> bool:
 
 
 def cards_for(claim: Claim, requests: Sequence[WaitRequest]) -> tuple[Outgoing, ...]:
-    if not claim.event.address:
-        return ()  # the page and the command line show it
+    """A card for each place where a question is shown; without one, page and command line do."""
+    own = (claim.event.address,) if claim.event.address else ()
     return tuple(
-        Outgoing(
-            ordinal=f"ask:{request.id}",
-            address=claim.event.address,
-            text=request.title,
-            kind="ask",
-            wait=request,
-        )
+        card_at(request, address, first=not number)
         for request in requests
+        for number, address in enumerate(dict.fromkeys(request.route or own))
+    )
+
+
+def card_at(request: WaitRequest, address: str, *, first: bool = False) -> Outgoing:
+    return Outgoing(
+        ordinal=f"ask:{request.id}" if first else f"ask:{request.id}@{address}",
+        address=address,
+        text=request.title,
+        kind="ask",
+        wait=request,
     )

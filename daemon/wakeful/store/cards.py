@@ -9,14 +9,19 @@ from wakeful.store import schema
 from wakeful.store.codec import request_from
 from wakeful.store.outbox import Outbox
 from wakeful.store.query import Query, Row, Session
-from wakeful.store.words import num, txt
+from wakeful.store.words import const, num, txt
 
 outbox = schema.outbox
 
 WITHDRAWN = "This is not asked any more."
 TOO_LATE = "Nobody answered in time."
 
-# What went out to ask a question.
+# What went out to ask a question, to every place where it was asked.
+ASKED = Query(
+    select(outbox.c.address, outbox.c.ordinal, outbox.c.state).where(
+        outbox.c.event_seq == num("s"), outbox.c.kind == const("ask")
+    )
+)
 CARD = Query(
     select(outbox.c.address, outbox.c.state, outbox.c.receipt).where(
         outbox.c.event_seq == num("s"), outbox.c.ordinal == txt("o")
@@ -25,20 +30,28 @@ CARD = Query(
 
 
 class Cards(Outbox):
-    def close_card(self, s: Session, row: Row, said: str) -> Reply | None:
-        """Queue the change of a question's card behind the card itself; none without a card."""
-        card = s.one(CARD, s=row["event_seq"], o=f"ask:{row['wait_id']}")
-        if card is None or card["state"] == "dead":
-            return None
-        request = request_from(row["request"])
-        change = Outgoing(
-            ordinal=f"decided:{row['wait_id']}",
-            address=card["address"],
-            text=f"{request.title} {said}",
-            kind="decided",
-            wait=request,
-        )
-        return self.put_reply(s, row["event_seq"], row["thread_key"], change, hand=False)
+    def close_card(self, s: Session, row: Row, said: str) -> list[Reply]:
+        """Queue the change of a question's cards, each behind the card itself."""
+        request, seq = request_from(row["request"]), row["event_seq"]
+        changes = [
+            Outgoing(
+                ordinal=card["ordinal"].replace("ask:", "decided:", 1),
+                address=card["address"],
+                text=f"{request.title} {said}",
+                kind="decided",
+                wait=request,
+            )
+            for card in self.cards(s, row)
+            if card["state"] != "dead"
+        ]
+        put = (self.put_reply(s, seq, row["thread_key"], change, hand=False) for change in changes)
+        return [reply for reply in put if reply is not None]
+
+    def cards(self, s: Session, row: Row) -> list[Row]:
+        """Where a question was asked, dead cards included."""
+        own = f"ask:{row['wait_id']}"
+        asked = s.all(ASKED, s=row["event_seq"])
+        return [card for card in asked if card["ordinal"].partition("@")[0] == own]
 
     async def card_of(self, change: Reply) -> Receipt | None:
         """What the destination said of the card that this changes; none: it has no card."""

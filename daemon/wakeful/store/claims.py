@@ -12,7 +12,8 @@ from wakeful.store.codec import decision_from, event_from
 from wakeful.store.idle import put_back_lost
 from wakeful.store.notes import notes_for
 from wakeful.store.query import Query, Row, Session
-from wakeful.store.waits import NEXT_EXPIRY, Waits
+from wakeful.store.reminders import NEXT_DUE as NEXT_REMINDER
+from wakeful.store.waits import Waits
 from wakeful.store.words import const, num, txt
 
 inbox, thread, wait, outbox = schema.inbox, schema.thread, schema.wait, schema.outbox
@@ -120,7 +121,7 @@ class Claims(list[Claim]):
     """What was claimed, and when the next thread becomes ready (ms UTC, None: not by itself)."""
 
     next_due: int | None = None
-    expired: int = 0  # questions that were closed meanwhile
+    pressed: int = 0  # questions that became due meanwhile
 
 
 class Claiming(Waits):
@@ -136,7 +137,7 @@ class Claiming(Waits):
             lambda s: self._claim(s, limit, lasts), durable=False, late=self._give_back
         )
         self._work_due = claims.next_due
-        if claims.expired:
+        if claims.pressed:
             self.wake_mail()
         if len(claims) >= limit:
             self._no_work = False
@@ -158,15 +159,15 @@ class Claiming(Waits):
         return float("inf") if self.alone else lasts
 
     def _claim(self, s: Session, limit: int, lasts: float) -> Claims:
-        expired, expiry = self.expire_due(s)
+        pressed, reminder = self.press(s)
         rows = s.changes(
             CLAIM, now=s.now, free=limit, owner=self.owner, until=s.lease_now() + self.lease
         )
         claims = Claims(_claimed(s, row, lasts) for row in rows)
         claims.sort(key=lambda claim: claim.seq)
-        claims.expired = expired
+        claims.pressed = pressed
         if len(claims) < limit:
-            claims.next_due = _earlier(s.scalar(NEXT_DUE), expiry)
+            claims.next_due = _earlier(s.scalar(NEXT_DUE), reminder)
         return claims
 
     async def next_due(self) -> int | None:
@@ -177,7 +178,7 @@ class Claiming(Waits):
         def look(s: Session) -> int | None:
             if s.one(READY_NOW, now=s.now):
                 return s.now
-            return _earlier(s.scalar(NEXT_DUE), s.scalar(NEXT_EXPIRY))
+            return _earlier(s.scalar(NEXT_DUE), s.scalar(NEXT_REMINDER))
 
         return await self.db.run(look, durable=False)
 

@@ -69,8 +69,8 @@ def request_json(request: WaitRequest) -> str:
 
 def request_from(text: str) -> WaitRequest:
     fields = json.loads(text)
-    for name in ("allowed", "approvers"):
-        fields[name] = tuple(fields[name])
+    for name in ("allowed", "approvers", "route", "escalate_to"):
+        fields[name] = tuple(fields.get(name, ()))
     return WaitRequest(**fields)
 
 

@@ -23,6 +23,8 @@ def misfit(request: WaitRequest, decision: Decision) -> str:
         return f"this question takes {' or '.join(request.allowed)}, not {decision.verdict}"
     if decision.verdict == "edit" and decision.args is not None:
         return _of_arguments(request.schema, decision.args)
+    if decision.verdict == "answer" and not decision.text.strip():
+        return "an answer needs a text"
     return ""
 
 

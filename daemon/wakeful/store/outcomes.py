@@ -19,7 +19,7 @@ from wakeful.events import (
     Step,
 )
 from wakeful.store import schema
-from wakeful.store.asking import CLOSE_WAITS, ask, cards_for, still_decided
+from wakeful.store.asking import CLOSE_WAITS, ask, cards_for, due_after, still_decided
 from wakeful.store.cards import WITHDRAWN, Cards
 from wakeful.store.codec import event_from
 from wakeful.store.notes import notes_told
@@ -156,8 +156,8 @@ class Outcomes(Cards):
             pending = {request.id for request in parked.waits} - set(parked.applied)
             ready = still_decided(s, claim, pending)
             _keep(s, claim, "ready" if ready else "parked", fingerprint=parked.fingerprint)
-            expires = any(request.expires_at is not None for request in parked.waits)
-            return replies, ready or expires
+            due = any(due_after(request, s.now) is not None for request in parked.waits)
+            return replies, ready or due
 
         await self._end(claim, end)
 
@@ -226,8 +226,7 @@ class Outcomes(Cards):
         if claim.seed or claim.undelivered:
             notes_told(s, claim.thread_key, claim.seq)
         open_ones = [row for row in closed if row["state"] == "cancelled"]
-        cards = (self.close_card(s, row, WITHDRAWN) for row in open_ones)
-        return [card for card in cards if card is not None]
+        return [card for row in open_ones for card in self.close_card(s, row, WITHDRAWN)]
 
     def _put_all(self, s: Session, claim: Claim, replies: Sequence[Outgoing]) -> list[Reply]:
         put = (

@@ -141,13 +141,13 @@ wait = Table(
     Column("decision", Text),
     Column("decided_by", Text),
     Column("decided_at", BIG),
-    Column("remind_at", BIG),
+    Column("remind_at", BIG),  # when something is due next: a reminder, an escalation, the end
     Column("expires_at", BIG),
     number("created_at"),
 )
 partial("wait_thread", wait.c.thread_key, where="state IN ('open', 'decided')")
 Index("wait_event", wait.c.event_seq)
-partial("wait_expiry", wait.c.expires_at, where="state = 'open' AND expires_at IS NOT NULL")
+partial("wait_due", wait.c.remind_at, where="state = 'open' AND remind_at IS NOT NULL")
 
 effect = Table(
     "effect",

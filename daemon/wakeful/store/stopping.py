@@ -9,7 +9,7 @@ from wakeful.store import schema
 from wakeful.store.inbox import PLACE
 from wakeful.store.part import Part
 from wakeful.store.query import Query, Session
-from wakeful.store.waits import LOCK
+from wakeful.store.settling import LOCK
 from wakeful.store.words import const, num
 
 inbox, thread = schema.inbox, schema.thread

@@ -30,6 +30,7 @@ from wakeful.store.places import refuse_foreign
 from wakeful.store.reading import Reading
 from wakeful.store.retention import Retaining
 from wakeful.store.schedules import Schedules
+from wakeful.store.standing import Standings
 from wakeful.store.stopping import Stopping
 from wakeful.store.trust import Trust
 from wakeful.store.view import Views
@@ -45,6 +46,7 @@ class Store(
     Claiming,
     Outcomes,
     Waits,
+    Standings,
     Stopping,
     Idle,
     News,

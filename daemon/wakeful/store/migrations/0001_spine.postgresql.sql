@@ -112,8 +112,8 @@ CREATE TABLE wait (
   created_at BIGINT NOT NULL,
   PRIMARY KEY (wait_id)
 );
+CREATE INDEX wait_due ON wait (remind_at) WHERE state = 'open' AND remind_at IS NOT NULL;
 CREATE INDEX wait_event ON wait (event_seq);
-CREATE INDEX wait_expiry ON wait (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
 CREATE INDEX wait_thread ON wait (thread_key) WHERE state IN ('open', 'decided');
 
 CREATE TABLE effect (

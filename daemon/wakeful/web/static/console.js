@@ -114,6 +114,7 @@ async function decide(button) {
   try {
     complain(place, "");
     if (body.decision === "edit") body.args = JSON.parse(args.value);
+    if (body.decision === "answer") body.text = button.dataset.text || card.querySelector(".answer").value;
     if (body.decision === "approve" && args.value !== args.dataset.was) {
       throw new Error("You changed the arguments: press Edit to use them.");
     }
