@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from wakeful.host import Host
+from wakeful.outbound import Address
 
 Effect = Literal["read", "repeat", "once"]
 Approve = Literal["never", "always"]
@@ -33,6 +34,17 @@ class Traits:
 
     effect: Effect = "once"
     approve: Approve = "never"
+    egress: str = ""  # the argument that names the web address it reaches
+    outside: bool = False  # what it returns was written by somebody outside
+
+    @property
+    def asks(self) -> bool:
+        """May a call of it wait for a person?"""
+        return self.approve == "always" or bool(self.egress)
+
+
+def _anywhere(address: Address) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +60,24 @@ class Call:
     address: str  # where the answer of this run goes
     untrusted: bool
     host: Host
+    may_reach: Callable[[Address], bool] = _anywhere  # for redirects: may this call go there?
 
 
-def tool(*, effect: Effect = "once", approve: Approve = "never") -> Callable[[F], F]:
-    """Say what a tool does to the world: read, repeat (doing it again is nothing) or once."""
+def tool(
+    *,
+    effect: Effect = "once",
+    approve: Approve = "never",
+    egress: str = "",
+    outside: bool = False,
+) -> Callable[[F], F]:
+    """Say what a tool does to the world: read, repeat (doing it again is nothing) or once.
+
+    `egress` names the argument that is a web address. `outside`: what the tool returns is text
+    from outside; it is framed, and marks the conversation.
+    """
 
     def mark(function: F) -> F:
-        setattr(function, MARK, Traits(effect, approve))
+        setattr(function, MARK, Traits(effect, approve, egress, outside))
         return function
 
     return mark

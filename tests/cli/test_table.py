@@ -43,3 +43,10 @@ def test_times_are_shown_in_a_zone_that_is_named() -> None:
     assert when("2027-03-14T06:59:00.000Z", berlin) == "2027-03-14 07:59:00 CET"
     assert when("2027-07-14T06:59:00.000Z", berlin) == "2027-07-14 08:59:00 CEST"
     assert when(None, berlin) == ""
+
+
+def test_what_must_be_seen_whole_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"id": "x" * 100, "title": "y" * 100}
+    show_table([row], ("id", "title"), empty="", whole=("title",))
+    shown = capsys.readouterr().out
+    assert "y" * 100 in shown and "x" * 100 not in shown

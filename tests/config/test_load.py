@@ -187,3 +187,10 @@ def test_the_key_lies_outside_the_folder(tmp_path: Path) -> None:
     assert faults(agent) == []
     write(agent, 'model = "x"\n[secrets]\nkey_file = "~/k"\n')
     assert load(agent).secrets.key_file == Path.home() / "k"
+
+
+def test_a_host_of_trust_is_a_host_alone(tmp_path: Path) -> None:
+    write(tmp_path, 'model = "x"\n[trust]\nhosts = ["*.example.com", "https://a.example/b"]\n')
+    [fault] = said(tmp_path)
+    assert fault.startswith("agent.toml:3: trust.hosts")
+    assert 'write a host alone, such as "docs.example.com"' in fault

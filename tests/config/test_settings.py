@@ -10,7 +10,7 @@ def test_defaults() -> None:
     settings = Settings(model="rehearsal")
     assert settings.server.bind == "127.0.0.1:7777"
     assert settings.server.public_bind is None
-    assert settings.use.tools == ("send", "remember", "no_reply")
+    assert settings.use.tools == ("send", "remember", "no_reply", "fetch_url")
     assert settings.use.schedules == ("housekeeping",)
     assert settings.use.channels == ("console",)
     assert settings.limits.concurrency == 8

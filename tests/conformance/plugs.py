@@ -11,7 +11,10 @@ from wakeful.plugs import Folder, Snapshot
 from wakeful.plugs.find import Entry
 from wakeful.plugs.ours import available
 
-CONTRACTS = {"channel", "connection", "errors", "events", "host", "schedule", "skill", "tool"}
+CONTRACTS = {
+    *("channel", "connection", "errors", "events", "host"),
+    *("outbound", "schedule", "skill", "tool"),
+}
 HEAVY = {
     "aiohttp",
     "apscheduler",

@@ -65,7 +65,7 @@ def call(snapshot: Snapshot, name: str, *args: str) -> str:
 def test_an_empty_folder_has_our_plugs(agent: Path) -> None:
     snapshot = Folder(agent, load(agent)).scan()
     assert snapshot.faults == ()
-    assert names(snapshot) == ["no_reply", "remember", "send"]
+    assert names(snapshot) == ["fetch_url", "no_reply", "remember", "send"]
     assert list(snapshot.channels) == ["console"]
     assert [rule.name for rule in snapshot.schedules] == ["housekeeping"]
     assert snapshot.skills == ()
@@ -89,7 +89,7 @@ def test_everything_that_a_folder_may_hold(agent: Path) -> None:
     )
     snapshot = Folder(agent, load(agent)).scan()
     assert said(snapshot) == []
-    assert names(snapshot) == ["look", "no_reply", "pay", "remember", "send"]
+    assert names(snapshot) == ["fetch_url", "look", "no_reply", "pay", "remember", "send"]
     assert list(snapshot.channels) == ["ci", "console", "ops"]
     assert snapshot.channels["ops"].settings == {"room": "ops"}
     assert (snapshot.channels["ops"].use, snapshot.channels["ci"].use) == ("pager", "webhook")

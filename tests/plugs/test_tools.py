@@ -100,3 +100,12 @@ def test_a_trait_that_is_none(tmp_path: Path) -> None:
     effect, approve = said(tmp_path, text)
     assert effect.endswith('pay: effect: there is no value "onse"; did you mean "once"?')
     assert approve.endswith('pay: approve: there is no value "perhaps"; there are: always, never')
+
+
+def test_the_argument_of_egress_is_an_address(tmp_path: Path) -> None:
+    look = GOOD.replace('approve="always"', 'egress="{}", outside=True')
+    [plug], faults = read(tmp_path, look.format("order"))
+    assert (faults, plug.traits) == ([], Traits("read", egress="order", outside=True))
+    for name in ("url", "most"):
+        [wrong] = said(tmp_path, look.format(name))
+        assert f'egress = "{name}" must name an argument of type str' in wrong

@@ -24,7 +24,7 @@ EDITED = "(Before this ran, {by} changed the arguments to {args})"
 Allowed = tuple[ToolCallRequest, str]  # what may run, and what the model must be told of it
 
 
-def ask(policy: Policy, request: ToolCallRequest) -> ToolMessage | Allowed:
+def ask(policy: Policy, request: ToolCallRequest, title: str = "") -> ToolMessage | Allowed:
     """Wait for a person. The run stops here, and comes here again with the answer."""
     call = request.tool_call
     if fault := policy.misfit(call["name"], call["args"]):  # nobody is asked about what cannot run
@@ -34,6 +34,7 @@ def ask(policy: Policy, request: ToolCallRequest) -> ToolMessage | Allowed:
     answer = interrupt(
         {
             "kind": "approval",
+            "title": title,
             "tool": call["name"],
             "args": call["args"],
             "digest": digest,

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from langchain.agents.middleware import AgentMiddleware
@@ -18,15 +19,18 @@ from langchain.tools.tool_node import ToolCallRequest
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from wakeful.agent.approvals import ask
+from wakeful.agent.approvals import Allowed, ask
 from wakeful.agent.current import Run, call_, current
+from wakeful.agent.egress import Gate, gate
 from wakeful.agent.hiding import hidden
+from wakeful.agent.outside import framed_result, unframed
 from wakeful.agent.policy import TASK, TODOS, Policy, digest_of
 from wakeful.agent.results import Result, failure, message_of, refusal
 from wakeful.agent.workspace import reader
-from wakeful.errors import LeaseLost, StoreBroken
+from wakeful.errors import LeaseLost, Refused, StoreBroken, WakefulError
 from wakeful.events import EffectState, Step, Update
 from wakeful.host import Host
+from wakeful.outbound import Hosts
 from wakeful.tool import Call, Traits
 
 Handler = Callable[[ToolCallRequest], Awaitable[Result]]
@@ -54,15 +58,24 @@ class Journal(Protocol):
         self, *, thread_key: str, fence: int, key: str, event_seq: int, tool: str, digest: str
     ) -> Any: ...
     async def end_effect(self, key: str, state: EffectState, result: str | None) -> None: ...
+    async def mark_untrusted(self, *, thread_key: str, fence: int) -> None: ...
 
 
 class Calls(AgentMiddleware[Any, Any, Any]):
     """The middleware of one agent's tool calls."""
 
-    def __init__(self, policy: Policy, journal: Journal, host: Host | None, *, steps: int) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        journal: Journal,
+        host: Host | None,
+        *,
+        steps: int,
+        hosts: Callable[[], Hosts] = lambda: Hosts(()),  # those of the settings, as they are now
+    ) -> None:
         super().__init__()
         self._policy, self._journal, self._host = policy, journal, host
-        self._steps = steps
+        self._steps, self._hosts = steps, hosts
 
     @property
     def name(self) -> str:
@@ -78,15 +91,36 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         if call["name"] == TODOS and _calls_of(request, TODOS) > 1:
             return refusal(request, TWICE)
         note = ""
-        if traits.approve == "always":
-            verdict = ask(self._policy, request)
-            if isinstance(verdict, ToolMessage):
-                return verdict
-            request, note = verdict
+        asked = self._asked(run, request, traits)
+        if isinstance(asked, ToolMessage):
+            return asked
+        if asked is not None:
+            request, note = asked
         result = await self._timed(run, request, handler, traits)
         if note and isinstance(result, ToolMessage):
             result = result.model_copy(update={"content": f"{note}\n{result.text}"})
         return result
+
+    def _asked(
+        self, run: Run, request: ToolCallRequest, traits: Traits
+    ) -> ToolMessage | Allowed | None:
+        """None when nobody has to be asked; else what they say, or why it cannot be."""
+        title = ""
+        if traits.egress:
+            try:
+                door = self._door(run, request, traits)
+            except Refused as error:
+                return refusal(request, f"{request.tool_call['name']} failed: {error}")
+            if door.unattended:
+                return refusal(request, door.refusal())
+            title = "" if door.free else door.title(request.tool_call["name"])
+        if title or traits.approve == "always":
+            return ask(self._policy, request, title)
+        return None
+
+    def _door(self, run: Run, request: ToolCallRequest, traits: Traits) -> Gate:
+        call = request.tool_call
+        return gate(run, self._hosts(), traits, call["name"], call["args"])
 
     async def _timed(
         self, run: Run, request: ToolCallRequest, handler: Handler, traits: Traits
@@ -111,7 +145,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
                     started_at=started,
                     ended_at=run.clock.now(),
                     ok=ok,
-                    summary=said.text[:SUMMARY] if said else "interrupted",
+                    summary=unframed(said.text)[:SUMMARY] if said else "interrupted",
                 )
             )
             self._tell(run, ended, name, call["id"], "" if ok else "failed")
@@ -162,9 +196,13 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         self, run: Run, request: ToolCallRequest, handler: Handler, key: str
     ) -> Result:
         """Errors of the tool are results that the model can read; ours are not the tool's."""
-        token = call_.set(self._call(run, key))
+        traits, call = self._policy.of(request.tool_call["name"]), self._call(run, key)
+        token = call_.set(call)
         try:
-            return _hidden(await handler(request), run)
+            if traits.egress:
+                call_.set(replace(call, may_reach=self._door(run, request, traits).reach))
+            result = _hidden(await handler(request), run)
+            return await self._brought(run, request, result) if traits.outside else result
         except GraphInterrupt as error:
             if request.tool_call["name"] == TASK:  # a sub-agent's question, not the tool's own
                 raise
@@ -172,9 +210,19 @@ class Calls(AgentMiddleware[Any, Any, Any]):
         except (GraphBubbleUp, LeaseLost, StoreBroken):
             raise
         except Exception as error:
-            return failure(request, error, run.hide)
+            told = failure(request, error, run.hide)
+            if traits.outside and not isinstance(error, WakefulError):  # whose words may be theirs
+                return await self._brought(run, request, told)
+            return told
         finally:
             call_.reset(token)
+
+    async def _brought(self, run: Run, request: ToolCallRequest, result: Result) -> Result:
+        """Outside text marks the thread, on disk, before the model has read a word of it."""
+        claim = run.claim
+        await self._journal.mark_untrusted(thread_key=claim.thread_key, fence=claim.fence)
+        run.untrusted = True
+        return framed_result(result, request.tool_call["name"])
 
     def _call(self, run: Run, key: str) -> Call:
         event = run.claim.event
@@ -184,7 +232,7 @@ class Calls(AgentMiddleware[Any, Any, Any]):
             event_seq=run.claim.seq,
             principal=event.principal,
             address=event.address,
-            untrusted=run.claim.untrusted or event.untrusted,
+            untrusted=run.untrusted,
             host=cast(Host, self._host),
         )
 

@@ -27,6 +27,11 @@ class Run:
     steps: list[Step] = field(default_factory=list)
     cold: bool = False  # the thread was read from the store, not from memory
     memory: tuple[str, ...] = ()  # what was remembered for this principal
+    untrusted: bool = False  # outside text is in the thread, or came in with this run
+
+    def __post_init__(self) -> None:
+        events = (self.claim.event, *(event for _, event in self.claim.merged))
+        self.untrusted = self.claim.untrusted or any(event.untrusted for event in events)
 
     def check_lease(self) -> None:
         """A worker past its deadline starts and writes nothing: the thread may be another's now."""

@@ -30,6 +30,7 @@ from wakeful.agent.todos import TodoListMiddleware
 from wakeful.agent.tools import as_tool
 from wakeful.agent.workspace import Workspace
 from wakeful.host import Host
+from wakeful.outbound import Hosts
 from wakeful.plugs import Snapshot, SubAgentSpec
 from wakeful.tool import Traits
 
@@ -87,7 +88,7 @@ def build(parts: Parts, snapshot: Snapshot) -> Built:
         backend=backend,
         checkpointer=parts.saver,
     )
-    gated = frozenset(name for name, of in traits.items() if of.approve == "always")
+    gated = frozenset(name for name, of in traits.items() if of.asks)
     return Built(graph, _fingerprint(graph, main, helpers, gated), gated)
 
 
@@ -133,7 +134,13 @@ class _Stack:
             *(Quiet(name) for name in silent),
             TodoListMiddleware(),
             Thinking(agent, live, steps=parts.steps),
-            Calls(policy, parts.journal, parts.host, steps=parts.steps),
+            Calls(
+                policy,
+                parts.journal,
+                parts.host,
+                steps=parts.steps,
+                hosts=lambda: Hosts(parts.snapshot().settings.trust.hosts),
+            ),
             UnsupportedContentMiddleware(),
         ]
 

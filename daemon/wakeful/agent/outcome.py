@@ -11,6 +11,7 @@ from langgraph.types import Interrupt
 
 from wakeful.agent.failures import flaw
 from wakeful.agent.inbound import id_of
+from wakeful.agent.outside import unframed
 from wakeful.agent.thinking import LIMIT, MARK
 from wakeful.agent.tools import NO_REPLY
 from wakeful.events import Claim, Message, Outgoing, WaitRequest
@@ -74,7 +75,13 @@ def _sentence(text: str) -> str:
 def history(turn: Sequence[AnyMessage], claim: Claim, now: int) -> tuple[Message, ...]:
     """What people may see of this turn: the tools that ran, and the answer."""
     lines = [
-        Message(role="tool", text=m.text[:SHORT], at=now, event_seq=claim.seq, name=m.name or "")
+        Message(
+            role="tool",
+            text=unframed(m.text)[:SHORT],
+            at=now,
+            event_seq=claim.seq,
+            name=m.name or "",
+        )
         for m in turn
         if isinstance(m, ToolMessage)
     ]
@@ -92,7 +99,7 @@ def _wait(id: str, value: dict[str, Any]) -> WaitRequest:
     return WaitRequest(
         id=id,
         kind=value["kind"],
-        title=_title(value),
+        title=value.get("title") or _title(value),
         tool=value.get("tool", ""),
         args=value.get("args", {}),
         digest=value.get("digest", ""),

@@ -19,9 +19,16 @@ def show_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def show_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], *, empty: str) -> None:
-    """Print rows under a head; `empty` is the sentence for when there are none."""
-    cells = [[as_cell(row.get(column)) for column in columns] for row in rows]
+def show_table(
+    rows: Iterable[Mapping[str, Any]],
+    columns: Sequence[str],
+    *,
+    empty: str,
+    whole: Sequence[str] = (),
+) -> None:
+    """Print rows under a head; `empty` is said when there are none, `whole` is never cut."""
+    widest = {name: None if name in whole else WIDEST for name in columns}
+    cells = [[as_cell(row.get(name), widest=widest[name]) for name in columns] for row in rows]
     if not cells:
         click.echo(empty)
         return

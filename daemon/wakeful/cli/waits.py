@@ -13,7 +13,7 @@ from wakeful.cli.folder import as_json, in_folder, zone_of
 from wakeful.cli.table import show_json, show_table, when
 from wakeful.events import WAIT_STATES
 
-COLUMNS = ("id", "kind", "thread", "title", "since")
+COLUMNS = ("id", "kind", "thread", "since", "title")
 STATES = (*WAIT_STATES, "all")
 NOTHING = "Nothing waits for a person."
 WAYS = "Answer with `wakeful approve ID` or `wakeful reject ID`; the beginning of an ID is enough."
@@ -30,7 +30,9 @@ def waits(home: Path, json_: bool, state: str) -> None:
         return show_json(rows)
     zone = zone_of(home)
     shown = [{**row, "since": when(row["created_at"], zone)} for row in rows]
-    show_table(shown, COLUMNS, empty=NOTHING if state == "open" else f"No question is {state}.")
+    empty = NOTHING if state == "open" else f"No question is {state}."
+    # Whoever decides must see all of it: the end of an address is where it may go wrong.
+    show_table(shown, COLUMNS, empty=empty, whole=("title",))
     if any(row["state"] == "open" for row in rows):
         click.echo(WAYS, err=True)
 

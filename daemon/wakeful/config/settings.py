@@ -12,10 +12,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from wakeful.config.words import SECURITY
+from wakeful.outbound import host_pattern
 
 OPERATOR_BIND = "127.0.0.1:7777"
 SQLITE = "sqlite:///"  # how the address of a store begins
-TOOLS = ("send", "remember", "no_reply")
+TOOLS = ("send", "remember", "no_reply", "fetch_url")
 SCHEDULES = ("housekeeping",)
 CHANNELS = ("console",)
 
@@ -142,6 +143,12 @@ class Retention(_Table):
     artefacts: Annotated[int, Field(ge=1)] = 90
 
 
+class Trust(_Table):
+    """What a conversation may still do by itself once text from outside is in it."""
+
+    hosts: tuple[Annotated[str, AfterValidator(host_pattern)], ...] = ()  # fetched without asking
+
+
 class SecretSettings(_Table):
     """Where secrets are kept: the system's keyring, or an encrypted file."""
 
@@ -174,6 +181,7 @@ class Settings(BaseSettings):
     alerts: Alerts = Alerts()
     retention: Retention = Retention()
     secrets: SecretSettings = SecretSettings()
+    trust: Trust = Trust()
 
     @classmethod
     def settings_customise_sources(

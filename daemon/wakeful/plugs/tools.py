@@ -98,6 +98,9 @@ def _complaints(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, 
     except Exception as error:
         yield f"its types cannot be read: {error}", False
         return
+    egress = traits(function).egress
+    if egress and typed.get(egress) is not str:
+        yield f'egress = "{egress}" must name an argument of type str', False
     kinds = inspect.signature(function).parameters
     for argument, annotation in typed.items():
         if kinds[argument].kind not in _PLAIN:

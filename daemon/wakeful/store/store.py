@@ -30,6 +30,7 @@ from wakeful.store.reading import Reading
 from wakeful.store.retention import Retaining
 from wakeful.store.schedules import Schedules
 from wakeful.store.stopping import Stopping
+from wakeful.store.trust import Trust
 from wakeful.store.view import Views
 from wakeful.store.waits import Waits
 
@@ -47,6 +48,7 @@ class Store(
     Idle,
     News,
     Effects,
+    Trust,
     Schedules,
     Cursors,
     Memory,
