@@ -21,7 +21,8 @@ from wakeful.events import Claim, Outcome
 from wakeful.host import Clock, Host
 from wakeful.plugs import Folder, Snapshot
 from wakeful.secrets import Secrets, open_secrets
-from wakeful.store import Store
+from wakeful.skills.trust import PINNED, Pins
+from wakeful.store import Store, pinned
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class Agent:
         self._scanned = float("-inf")
         self._swept = clock.now()
         self._snapshot: Snapshot | None = None
+        self._pins: Pins = {}
         self._models: dict[tuple[str, str], BaseChatModel] = {}
         self._shape: object = None
         self._runner: Runner | None = None
@@ -81,6 +83,8 @@ class Agent:
         async with self._changing:
             self._scanned = self._clock.boot()
             snapshot = await asyncio.to_thread(self._folder.scan)
+            found = await pinned(self._store.view, PINNED)
+            self._pins = {name: pin["digest"] for name, pin in found.items()}
             await self._sweep(snapshot.settings.retention.artefacts)
             if self._snapshot is not None and snapshot.digest == self._snapshot.digest:
                 return
@@ -134,6 +138,7 @@ class Agent:
             model=models[""],
             models=models,
             snapshot=self._live,
+            pins=lambda: self._pins,
             workspace=self._workspace,
             overflow=self._overflow,
             saver=self._saver,

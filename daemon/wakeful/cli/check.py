@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wakeful.cli.exits import FOLDER
 from wakeful.cli.folder import as_json, choose, folder_argument
 from wakeful.cli.table import plural, show_json
+
+if TYPE_CHECKING:
+    from wakeful.events import Fault
 
 
 @click.command()
@@ -27,7 +32,7 @@ def check(home: Path, directory: str | None, json_: bool) -> None:
 
     home = choose(directory, home)
     found = sorted(
-        [*find_faults(home), *script_faults(home)],
+        [*find_faults(home), *script_faults(home), *skill_faults(home)],
         key=lambda fault: (fault.warning, fault.file, fault.line or 0),
     )
     serious = [fault for fault in found if not fault.warning]
@@ -38,6 +43,31 @@ def check(home: Path, directory: str | None, json_: bool) -> None:
             click.echo(f"{'warning: ' if fault.warning else ''}{fault}")
         click.echo(_sum(home, len(serious), len(found) - len(serious)))
     sys.exit(FOLDER if serious else 0)
+
+
+def skill_faults(home: Path) -> list[Fault]:
+    """A warning for each skill that is not used before a person has seen it."""
+    from wakeful.cli.ask import ask
+    from wakeful.errors import FolderFaulty
+    from wakeful.events import Fault
+
+    try:
+        rows = ask(home).skills()
+    except FolderFaulty:
+        return []  # it has been said what is wrong
+    return [
+        Fault(file=f"skills/{row['name']}", message=_why(row), warning=True)
+        for row in rows
+        if row["state"] == "quarantined"
+    ]
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    more = f" and {len(row['why']) - 1} more" if len(row["why"]) > 1 else ""
+    return (
+        f"it is in quarantine and the agent does not see it ({row['why'][0]}{more});"
+        f" `wakeful skills accept {row['name']}` shows what is new and asks"
+    )
 
 
 def _sum(home: Path, faults: int, warnings: int) -> str:
