@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @click.command()
 @folder_argument
 @as_json
-def check(home: Path, directory: str | None, json_: bool) -> None:
+@click.option("--tools", is_flag=True, help="Print each tool as the model sees it, and look at it.")
+def check(home: Path, directory: str | None, json_: bool, tools: bool) -> None:
     """Say everything that is wrong with an agent folder, all at once.
 
     Names file, line and key, and the nearest right word. Warnings alone do not make it fail.
@@ -31,18 +32,27 @@ def check(home: Path, directory: str | None, json_: bool) -> None:
     from wakeful.rehearsal.reading import script_faults
 
     home = choose(directory, home)
+    if tools:
+        from wakeful.cli.contracts import show_contracts
+
+        return show_contracts(home, json_)
     found = sorted(
         [*find_faults(home), *script_faults(home), *skill_faults(home)],
         key=lambda fault: (fault.warning, fault.file, fault.line or 0),
     )
-    serious = [fault for fault in found if not fault.warning]
     if json_:
         show_json([asdict(fault) for fault in found])
     else:
-        for fault in found:
-            click.echo(f"{'warning: ' if fault.warning else ''}{fault}")
-        click.echo(_sum(home, len(serious), len(found) - len(serious)))
-    sys.exit(FOLDER if serious else 0)
+        show_faults(home, found)
+    sys.exit(FOLDER if any(not fault.warning for fault in found) else 0)
+
+
+def show_faults(home: Path, found: Sequence[Fault]) -> None:
+    """One a line, and how many."""
+    for fault in found:
+        click.echo(f"{'warning: ' if fault.warning else ''}{fault}")
+    warnings = sum(fault.warning for fault in found)
+    click.echo(_sum(home, len(found) - warnings, warnings))
 
 
 def skill_faults(home: Path) -> list[Fault]:
