@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
 
@@ -16,7 +16,7 @@ from wakeful.agent.runner import Means, Runner
 from wakeful.agent.saver import Saver
 from wakeful.agent.tracing import set_tracing
 from wakeful.agent.workspace import Workspace
-from wakeful.config import Settings
+from wakeful.config import FileRule, Settings
 from wakeful.events import Claim, Outcome
 from wakeful.host import Clock, Host
 from wakeful.plugs import Folder, Snapshot
@@ -49,7 +49,7 @@ class Agent:
         self._folder, self._store, self._clock, self._host = folder, store, clock, host
         self._secrets, self._make_model = secrets, make_model
         private = folder.path / PRIVATE
-        self._workspace = Workspace(private / "workspace")
+        self._workspace = Workspace(private / "workspace", self._file_rules)
         self._overflow = private / "overflow"
         self._saver = Saver(store.db)
         self._changing = asyncio.Lock()
@@ -149,6 +149,9 @@ class Agent:
             steps=settings.limits.steps,
             context=settings.limits.context,
         )
+
+    def _file_rules(self) -> Sequence[FileRule]:
+        return self._live().settings.files
 
     def _live(self) -> Snapshot:
         assert self._snapshot is not None, "no graph runs before the first refresh"
