@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wakeful.cli.exits import FOLDER
+from wakeful.cli.faults import show_faults
 from wakeful.cli.folder import as_json, choose, folder_argument
-from wakeful.cli.table import plural, show_json
+from wakeful.cli.table import show_json
 
 if TYPE_CHECKING:
     from wakeful.events import Fault
@@ -47,14 +48,6 @@ def check(home: Path, directory: str | None, json_: bool, tools: bool) -> None:
     sys.exit(FOLDER if any(not fault.warning for fault in found) else 0)
 
 
-def show_faults(home: Path, found: Sequence[Fault]) -> None:
-    """One a line, and how many."""
-    for fault in found:
-        click.echo(f"{'warning: ' if fault.warning else ''}{fault}")
-    warnings = sum(fault.warning for fault in found)
-    click.echo(_sum(home, len(found) - warnings, warnings))
-
-
 def skill_faults(home: Path) -> list[Fault]:
     """A warning for each skill that is not used before a person has seen it."""
     from wakeful.cli.ask import ask
@@ -78,8 +71,3 @@ def _why(row: Mapping[str, Any]) -> str:
         f"it is in quarantine and the agent does not see it ({row['why'][0]}{more});"
         f" `wakeful skills accept {row['name']}` shows what is new and asks"
     )
-
-
-def _sum(home: Path, faults: int, warnings: int) -> str:
-    aside = f", {plural(warnings, 'warning')}" if warnings else ""
-    return f"{home}: {plural(faults, 'fault') if faults else 'no faults'}{aside}."

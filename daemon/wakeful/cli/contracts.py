@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wakeful.cli.check import show_faults
 from wakeful.cli.exits import FOLDER
+from wakeful.cli.faults import show_faults
 from wakeful.cli.folder import settings_of
 from wakeful.cli.screen import harmless
 from wakeful.cli.table import show_json
