@@ -18,6 +18,18 @@ from pathlib import Path
 SKILL_FILE = "SKILL.md"
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing in a skill that can act, and that a person must have seen first."""
+
+    file: str  # below the skill's folder
+    why: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.why}" if self.line else f"{self.file}: {self.why}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skill:
     """One skill, parsed."""
@@ -31,4 +43,6 @@ class Skill:
     compatibility: str = ""
     allowed_tools: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
-    digest: str = ""
+    digest: str = ""  # of every file in its folder
+    findings: tuple[Finding, ...] = ()
+    ours: bool = False  # comes with wakeful

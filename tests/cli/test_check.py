@@ -34,3 +34,21 @@ def test_the_folder_may_be_named_in_three_ways(home: Path) -> None:
 
 def test_from_below_the_folder(home: Path) -> None:
     assert Cli(home / "tools")("check").code == 0
+
+
+def test_the_tools_as_the_model_sees_them(cli: Cli, home: Path) -> None:
+    shown = cli("check", "--tools")
+    assert shown.code == 0, shown.out
+    assert "## days_until (tools/dates.py)" in shown.out and '"type": "string"' in shown.out
+    (home / "tools" / "odd.py").write_text(
+        'def add(pair: tuple[int, int]) -> str:\n    """Add.\n\n    Args:\n        pair: two."""\n'
+        "    return str(sum(pair))\n"
+    )
+    shown = cli("check", "--tools", "--json")
+    assert shown.code == exits.FOLDER
+    assert "add" in [tool["name"] for tool in shown.json["tools"]]
+    assert [(fault["key"], fault["warning"]) for fault in shown.json["faults"]] == [
+        ("add", False),
+        ("add", True),
+    ]
+    assert "providers refuse a list" in cli("check", "--tools").out

@@ -12,6 +12,7 @@ from tests.agent.kit import call, calls, results, world
 from wakeful.config import Settings
 from wakeful.events import Done
 from wakeful.plugs import Folder, check
+from wakeful.service.skills import SkillBook
 from wakeful.skill import Skill
 
 SKILLS = ("daily-report", "triage", "write-a-skill")
@@ -76,10 +77,11 @@ async def test_write_a_skill_leads_to_a_draft_that_check_accepts(tmp_path: Path)
 
     async with world(tmp_path, say, **USE) as at:
         assert isinstance(await at.turn("Make this a skill."), Done)
-    [draft] = (tmp_path / ".wakeful").rglob("close-the-month/SKILL.md")
-    accepted = tmp_path / "skills" / "close-the-month" / "SKILL.md"
-    accepted.parent.mkdir(parents=True)
-    accepted.write_text(draft.read_text())
+        settings = Settings.model_validate({"model": "rehearsal", **USE})
+        book = SkillBook(tmp_path, settings, at.store.view)
+        seen = await book.row("close-the-month")
+        assert seen["state"] == "draft"
+        await book.accept(at.store, seen["name"], seen["digest"], by="console:operator")
     (tmp_path / "agent.toml").write_text('model = "rehearsal"\n')
     assert [str(fault) for fault in check(tmp_path) if not fault.warning] == []
     assert skill(tmp_path, "close-the-month").body.startswith("# <what one gets>")

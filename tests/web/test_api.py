@@ -255,7 +255,22 @@ async def test_commands_of_the_cli(site: Site, client: httpx.AsyncClient) -> Non
         async def replay(self, seq: int) -> int:
             return seq + 1
 
+        async def skills(self) -> list[dict[str, Any]]:
+            return [{"name": "setup"}]
+
+        async def skill(self, name: str) -> dict[str, Any]:
+            return {"name": name}
+
+        async def accept_skill(self, name: str, digest: str) -> dict[str, Any]:
+            return {"name": name, "digest": digest}
+
     async with site.client(site.build(operations=Commands())) as client:
+        assert (await client.get("/api/skills")).json() == {"skills": [{"name": "setup"}]}
+        assert (await client.get("/api/skills/setup")).json() == {"name": "setup"}
+        accept = "/api/skills/setup/accept"
+        answer = await client.post(accept, json={"digest": "d"})
+        assert answer.json() == {"name": "setup", "digest": "d"}
+        assert (await client.post(accept, json={})).status_code == 400
         assert (await client.post("/api/schedules/daily/run")).json() == {"event": 7}
         assert (await client.post("/api/events/1/replay")).json() == {"event": 2}
         assert (await client.post("/api/events/9/replay")).status_code == 404

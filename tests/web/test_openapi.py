@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
-
 from tests.web.conftest import Site
+from wakeful.service.operations import Commands
 from wakeful.web.api import Api
 from wakeful.web.openapi import document
 
@@ -34,7 +33,8 @@ def test_every_operation_has_a_name_of_its_own_and_its_parameters() -> None:
     assert len(names) == len(set(names))
 
 
-async def test_answers_have_the_documented_keys(site: Site, client: httpx.AsyncClient) -> None:
+async def test_answers_have_the_documented_keys(site: Site) -> None:
+    client = site.client(site.build(operations=Commands(site.core)))
     await client.post("/api/messages", json={"text": "hi", "thread": "console/a"})
     await site.asks("w1")
     for path, row in document()["paths"].items():

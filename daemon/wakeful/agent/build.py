@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from langchain_core.language_models import BaseChatModel
 
@@ -16,12 +16,13 @@ from wakeful.agent.runner import Means, Runner
 from wakeful.agent.saver import Saver
 from wakeful.agent.tracing import set_tracing
 from wakeful.agent.workspace import Workspace
-from wakeful.config import Settings
+from wakeful.config import FileRule, Settings
 from wakeful.events import Claim, Outcome
 from wakeful.host import Clock, Host
 from wakeful.plugs import Folder, Snapshot
 from wakeful.secrets import Secrets, open_secrets
-from wakeful.store import Store
+from wakeful.skills.trust import PINNED, Pins
+from wakeful.store import Store, pinned
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +49,14 @@ class Agent:
         self._folder, self._store, self._clock, self._host = folder, store, clock, host
         self._secrets, self._make_model = secrets, make_model
         private = folder.path / PRIVATE
-        self._workspace = Workspace(private / "workspace")
+        self._workspace = Workspace(private / "workspace", self._file_rules)
         self._overflow = private / "overflow"
         self._saver = Saver(store.db)
         self._changing = asyncio.Lock()
         self._scanned = float("-inf")
         self._swept = clock.now()
         self._snapshot: Snapshot | None = None
+        self._pins: Pins = {}
         self._models: dict[tuple[str, str], BaseChatModel] = {}
         self._shape: object = None
         self._runner: Runner | None = None
@@ -81,6 +83,8 @@ class Agent:
         async with self._changing:
             self._scanned = self._clock.boot()
             snapshot = await asyncio.to_thread(self._folder.scan)
+            found = await pinned(self._store.view, PINNED)
+            self._pins = {name: pin["digest"] for name, pin in found.items()}
             await self._sweep(snapshot.settings.retention.artefacts)
             if self._snapshot is not None and snapshot.digest == self._snapshot.digest:
                 return
@@ -134,6 +138,7 @@ class Agent:
             model=models[""],
             models=models,
             snapshot=self._live,
+            pins=lambda: self._pins,
             workspace=self._workspace,
             overflow=self._overflow,
             saver=self._saver,
@@ -144,6 +149,9 @@ class Agent:
             steps=settings.limits.steps,
             context=settings.limits.context,
         )
+
+    def _file_rules(self) -> Sequence[FileRule]:
+        return self._live().settings.files
 
     def _live(self) -> Snapshot:
         assert self._snapshot is not None, "no graph runs before the first refresh"

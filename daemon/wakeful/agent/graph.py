@@ -32,6 +32,7 @@ from wakeful.agent.workspace import Workspace
 from wakeful.host import Host
 from wakeful.outbound import Hosts
 from wakeful.plugs import Snapshot, SubAgentSpec
+from wakeful.skills.trust import Pins
 from wakeful.tool import Traits
 
 MAIN = "main"
@@ -53,6 +54,7 @@ class Parts:
     model: BaseChatModel
     models: Mapping[str, BaseChatModel]  # of sub-agents that name their own
     snapshot: Callable[[], Snapshot]
+    pins: Callable[[], Pins]  # versions of skills that a person has seen
     workspace: Workspace
     overflow: Path
     saver: Saver
@@ -97,7 +99,7 @@ def backend_of(parts: Parts) -> BackendProtocol:
     return CompositeBackend(
         default=parts.workspace,
         routes={
-            LIBRARY: Library(lambda: parts.snapshot().skills),
+            LIBRARY: Library(lambda: parts.snapshot().skills, parts.pins),
             f"{OVERFLOW}/": FilesystemBackend(parts.overflow, virtual_mode=True),
         },
         artifacts_root=OVERFLOW,
@@ -116,7 +118,7 @@ class _Stack:
     ) -> list[AgentMiddleware[Any, Any, Any]]:
         """The middleware of one agent. Names of defaults replace these in place."""
         parts = self.parts
-        live = Live(parts.snapshot, parts.artefacts, zone=parts.zone, prompt=prompt)
+        live = Live(parts.snapshot, parts.pins, parts.artefacts, zone=parts.zone, prompt=prompt)
         schemas = {
             name: tool.args_schema
             for name, tool in tools.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from deepagents.backends import FilesystemBackend
 from deepagents.backends.protocol import (
@@ -20,7 +21,11 @@ from deepagents.backends.protocol import (
     WriteResult,
 )
 
+from wakeful.errors import Refused
+from wakeful.plugs.carried import carried, is_aside
+from wakeful.plugs.suspects import findings
 from wakeful.skill import Skill
+from wakeful.skills.trust import Pins, quarantined
 
 READ_ONLY = (
     "Error: installed skills cannot be changed from here. Write a draft below /skills/ instead."
@@ -28,14 +33,36 @@ READ_ONLY = (
 
 
 class Library(BackendProtocol):
-    """`/<skill>/<file>` of the skills that the folder holds at this moment."""
+    """`/<skill>/<file>` of the skills that the folder holds at this moment, as they are on disk.
 
-    def __init__(self, skills: Callable[[], Sequence[Skill]]) -> None:
-        self._skills = skills
+    The folder is looked at again at each use: a version that nobody has accepted cannot be read,
+    even when it was put there in the middle of a run.
+    """
+
+    def __init__(
+        self, skills: Callable[[], Sequence[Skill]], pins: Callable[[], Pins] = dict
+    ) -> None:
+        self._known, self._pins = skills, pins
+
+    def _skills(self) -> list[Skill]:
+        return [skill for skill in self._known() if self._may_be_read(skill)]
+
+    def _may_be_read(self, skill: Skill) -> bool:
+        if skill.ours:
+            return True
+        try:
+            held = carried(skill.folder)
+        except (OSError, Refused):
+            return False
+        now = replace(skill, digest=held.digest, findings=findings(held))
+        return not quarantined(now, self._pins())
 
     def _find(self, path: str) -> tuple[Skill | None, str]:
         name, _, rest = path.strip("/").partition("/")
-        return next((s for s in self._skills() if s.name == name), None), "/" + rest
+        if is_aside(path):
+            return None, "/" + rest
+        found = next((skill for skill in self._known() if skill.name == name), None)
+        return (found if found and self._may_be_read(found) else None), "/" + rest
 
     def _files(self, skill: Skill) -> FilesystemBackend:
         return FilesystemBackend(skill.folder, virtual_mode=True)
@@ -47,7 +74,7 @@ class Library(BackendProtocol):
                 entries=[FileInfo(path=f"/{s.name}/", is_dir=True) for s in self._skills()]
             )
         result = self._files(skill).ls(rest)
-        entries = [_below(entry, skill.name) for entry in result.entries or []]
+        entries = [_below(entry, skill.name) for entry in _parts(result.entries)]
         return LsResult(error=result.error, entries=entries)
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
@@ -64,7 +91,7 @@ class Library(BackendProtocol):
         wanted, _ = self._find(path or "/")
         for skill in [wanted] if wanted else self._skills():
             result = self._files(skill).glob(pattern.lstrip("/"))
-            found += [_below(match, skill.name) for match in result.matches or []]
+            found += [_below(match, skill.name) for match in _parts(result.matches)]
         return GlobResult(matches=found)
 
     def grep(
@@ -80,6 +107,8 @@ class Library(BackendProtocol):
         wanted, _ = self._find(path or "/")
         for skill in [wanted] if wanted else self._skills():
             for match in self._files(skill).grep(pattern, None, glob).matches or []:
+                if is_aside(match["path"]):
+                    continue
                 match["path"] = f"/{skill.name}{match['path']}"
                 found.append(match)
         return GrepResult(matches=found[:max_count])
@@ -107,6 +136,11 @@ class Library(BackendProtocol):
 
     def delete(self, file_path: str) -> DeleteResult:
         return DeleteResult(error=READ_ONLY)
+
+
+def _parts(entries: Sequence[FileInfo] | None) -> list[FileInfo]:
+    """Without what is no part of a skill, such as a repository's own files."""
+    return [entry for entry in entries or () if not is_aside(entry["path"])]
 
 
 def _below(entry: FileInfo, name: str) -> FileInfo:

@@ -17,7 +17,9 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from wakeful.agent.current import Run
 from wakeful.errors import WakefulError
 from wakeful.plugs import Snapshot
+from wakeful.skill import Skill
 from wakeful.skills import index as skill_index
+from wakeful.skills.trust import Pins, shown
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +47,13 @@ class Live:
     def __init__(
         self,
         snapshot: Callable[[], Snapshot],
+        pins: Callable[[], Pins],
         artefacts: Artefacts | None,
         *,
         zone: str = "UTC",
         prompt: str | None = None,
     ) -> None:
-        self._snapshot, self._artefacts = snapshot, artefacts
+        self._snapshot, self._pins, self._artefacts = snapshot, pins, artefacts
         self._zone, self._prompt = ZoneInfo(zone), prompt
         self._key: tuple[Any, ...] = ()
         self._text = ""
@@ -59,15 +62,18 @@ class Live:
     def system(self, run: Run) -> str:
         snapshot = self._snapshot()
         day = datetime.fromtimestamp(run.clock.now() / 1000, UTC).astimezone(self._zone).date()
-        key = (snapshot.agents_md, snapshot.skills, run.memory, day)
+        skills = shown(snapshot.skills, self._pins())
+        key = (snapshot.agents_md, skills, run.memory, day)
         if key != self._key:
-            self._key, self._text = key, self._compose(snapshot, run.memory, day)
+            self._key, self._text = key, self._compose(snapshot, skills, run.memory, day)
         return self._text
 
-    def _compose(self, snapshot: Snapshot, memory: Sequence[str], day: Any) -> str:
+    def _compose(
+        self, snapshot: Snapshot, skills: Sequence[Skill], memory: Sequence[str], day: Any
+    ) -> str:
         own = self._prompt if self._prompt is not None else snapshot.agents_md
         parts = [own.strip(), HOUSE]
-        parts.append(skill_index(snapshot.skills, LIBRARY))
+        parts.append(skill_index(skills, LIBRARY))
         if memory and self._prompt is None:
             lines = "\n".join(f"- {line}" for line in memory[-MEMORY_LIMIT:])
             parts.append(f"What you remember about the person you talk to:\n{lines}")

@@ -43,9 +43,10 @@ def schema_of(
         if hint is Call:
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        said = arguments.get(parameter.name)  # one of the annotation's own stands without it
         fields[parameter.name] = (
             hint,
-            Field(default, description=arguments.get(parameter.name)),
+            Field(default, description=said) if said else Field(default),
         )
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 

@@ -10,15 +10,23 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from deepagents.backends import FilesystemBackend
 from deepagents.backends.protocol import (
     BackendProtocol,
     DeleteResult,
     EditResult,
+    FileDownloadResponse,
+    FileInfo,
+    FileUploadResponse,
+    GlobResult,
+    GrepMatch,
+    GrepResult,
+    LsResult,
     ReadResult,
     WriteResult,
 )
@@ -26,11 +34,14 @@ from deepagents.backends.utils import perform_string_replacement
 from langgraph.config import get_config
 
 from wakeful import files
+from wakeful.agent.permissions import Deed, refusal
+from wakeful.config import FileRule
 
 SEEN_LIMIT = 10_000  # (agent, path) pairs
 MAX_FILE = 10_000_000  # bytes of a file that the agent may write
 
 Reader = tuple[str, str]  # thread, sub-agent
+Found = TypeVar("Found", FileInfo, GrepMatch)
 R = TypeVar("R", ReadResult, WriteResult, EditResult, DeleteResult)
 
 UNREAD = "Error: '{path}' exists already and you have not read it. Read it first, then decide."
@@ -60,9 +71,10 @@ class Seen:
 class Workspace(FilesystemBackend):
     """A folder with compare-and-set writes; a subclass, since the middleware asks for the class."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, rules: Callable[[], Sequence[FileRule]] = tuple) -> None:
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         super().__init__(root, virtual_mode=True)
+        self._rules = rules
         self._seen = Seen()
         self._lock = threading.RLock()  # files are small and local: one lock for all is enough
 
@@ -71,6 +83,8 @@ class Workspace(FilesystemBackend):
     aedit, adelete = BackendProtocol.aedit, BackendProtocol.adelete
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
+        if refused := self._refused(file_path, "read"):
+            return ReadResult(error=refused)
         with self._lock:
             result = super().read(file_path, offset, limit)
             if not result.error:
@@ -90,6 +104,8 @@ class Workspace(FilesystemBackend):
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
         def work() -> EditResult:
+            if refused := self._refused(file_path, "read"):
+                return EditResult(error=refused)
             path = self._resolve_path(file_path)
             if not path.is_file():
                 return EditResult(error=f"Error: File '{file_path}' not found")
@@ -109,11 +125,63 @@ class Workspace(FilesystemBackend):
             if self._resolve_path(file_path) == self.cwd:
                 return DeleteResult(error="Error: the workspace itself cannot be deleted")
             for inside in self._files_below(file_path):
+                if refused := self._refused(inside, "write"):
+                    return DeleteResult(error=refused)
                 if fault := self._conflict(inside, self._digest(inside) or ""):
                     return DeleteResult(error=fault)
             return super(Workspace, self).delete(file_path)
 
         return self._guarded(file_path, work, lambda e: DeleteResult(error=e))
+
+    def ls(self, path: str) -> LsResult:
+        result = super().ls(path)
+        return replace(result, entries=self._readable(result.entries))
+
+    def glob(self, pattern: str, path: str | None = None) -> GlobResult:
+        result = super().glob(pattern, path)
+        return replace(result, matches=self._readable(result.matches))
+
+    def grep(self, *given: Any, **options: Any) -> GrepResult:
+        result = super().grep(*given, **options)
+        return replace(result, matches=self._readable(result.matches))
+
+    async def agrep(self, *given: Any, **options: Any) -> GrepResult:
+        result = await super().agrep(*given, **options)
+        return replace(result, matches=self._readable(result.matches))
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return [
+            FileDownloadResponse(path=path, error="permission_denied")
+            if self._refused(path, "read")
+            else super(Workspace, self).download_files([path])[0]
+            for path in paths
+        ]
+
+    def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        return [
+            FileUploadResponse(path=path, error="permission_denied")
+            if self._refused(path, "write")
+            else super(Workspace, self).upload_files([(path, data)])[0]
+            for path, data in files
+        ]
+
+    def _readable(self, found: list[Found] | None) -> list[Found] | None:
+        """Without what this agent may not read: its name and its lines stay hidden."""
+        rules = self._rules()
+        if not rules or found is None:
+            return found
+        return [each for each in found if not self._refused(each["path"], "read")]
+
+    def _refused(self, file_path: str, deed: Deed) -> str | None:
+        """By where it really lies, however it was written; what lies nowhere is refused later."""
+        rules = self._rules()
+        if not rules:
+            return None
+        try:
+            path = self._to_virtual_path(self._resolve_path(file_path))
+        except (OSError, ValueError, RuntimeError):
+            return None
+        return refusal(rules, path, deed, shown=file_path)
 
     def _files_below(self, folder: str) -> list[str]:
         path = self._resolve_path(folder)
@@ -129,6 +197,8 @@ class Workspace(FilesystemBackend):
         same: str | None = None,
     ) -> R:
         """Do it unless the file is not as this agent knows it. `same`: a digest that is fine."""
+        if refused := self._refused(file_path, "write"):
+            return refuse(refused)
         with self._lock:
             try:
                 now = self._digest(file_path)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wakeful.host import Host
     from wakeful.plugs import Snapshot
     from wakeful.schedule import Rule
+    from wakeful.service.skills import SkillBook
     from wakeful.store import Store
     from wakeful.store.view import Views as View
 
@@ -33,7 +34,11 @@ class Books:
         self._home, self._settings = home, settings
 
     def status(self) -> Row:
-        return self._read(lambda view: view.status())
+        async def look(view: View) -> Row:
+            waiting = await self._skill_book(view).waiting()
+            return {**await view.status(), "quarantined_skills": waiting}
+
+        return self._read(look)
 
     def threads(self, limit: int) -> list[Row]:
         return self._read(lambda view: view.threads(limit=limit))
@@ -84,6 +89,22 @@ class Books:
         from wakeful.service.operations import replay
 
         return self._write(lambda store: replay(store, event))
+
+    def skills(self) -> list[Row]:
+        return self._read(lambda view: self._skill_book(view).rows())
+
+    def skill(self, name: str) -> Row:
+        return self._read(lambda view: self._skill_book(view).row(name))
+
+    def accept_skill(self, name: str, digest: str) -> Row:
+        return self._write(
+            lambda store: self._skill_book(store.view).accept(store, name, digest, by=OPERATOR)
+        )
+
+    def _skill_book(self, view: View) -> SkillBook:
+        from wakeful.service.skills import SkillBook
+
+        return SkillBook(self._home, self._settings, view)
 
     def run_schedule(self, name: str) -> int:
         """Fire a schedule into the inbox; one with code of its own needs the daemon's hosts."""

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wakeful.cli.exits import FOLDER
+from wakeful.cli.faults import show_faults
 from wakeful.cli.folder import as_json, choose, folder_argument
-from wakeful.cli.table import plural, show_json
+from wakeful.cli.table import show_json
+
+if TYPE_CHECKING:
+    from wakeful.events import Fault
 
 
 @click.command()
 @folder_argument
 @as_json
-def check(home: Path, directory: str | None, json_: bool) -> None:
+@click.option("--tools", is_flag=True, help="Print each tool as the model sees it, and look at it.")
+def check(home: Path, directory: str | None, json_: bool, tools: bool) -> None:
     """Say everything that is wrong with an agent folder, all at once.
 
     Names file, line and key, and the nearest right word. Warnings alone do not make it fail.
@@ -26,20 +33,41 @@ def check(home: Path, directory: str | None, json_: bool) -> None:
     from wakeful.rehearsal.reading import script_faults
 
     home = choose(directory, home)
+    if tools:
+        from wakeful.cli.contracts import show_contracts
+
+        return show_contracts(home, json_)
     found = sorted(
-        [*find_faults(home), *script_faults(home)],
+        [*find_faults(home), *script_faults(home), *skill_faults(home)],
         key=lambda fault: (fault.warning, fault.file, fault.line or 0),
     )
-    serious = [fault for fault in found if not fault.warning]
     if json_:
         show_json([asdict(fault) for fault in found])
     else:
-        for fault in found:
-            click.echo(f"{'warning: ' if fault.warning else ''}{fault}")
-        click.echo(_sum(home, len(serious), len(found) - len(serious)))
-    sys.exit(FOLDER if serious else 0)
+        show_faults(home, found)
+    sys.exit(FOLDER if any(not fault.warning for fault in found) else 0)
 
 
-def _sum(home: Path, faults: int, warnings: int) -> str:
-    aside = f", {plural(warnings, 'warning')}" if warnings else ""
-    return f"{home}: {plural(faults, 'fault') if faults else 'no faults'}{aside}."
+def skill_faults(home: Path) -> list[Fault]:
+    """A warning for each skill that is not used before a person has seen it."""
+    from wakeful.cli.ask import ask
+    from wakeful.errors import FolderFaulty
+    from wakeful.events import Fault
+
+    try:
+        rows = ask(home).skills()
+    except FolderFaulty:
+        return []  # it has been said what is wrong
+    return [
+        Fault(file=f"skills/{row['name']}", message=_why(row), warning=True)
+        for row in rows
+        if row["state"] == "quarantined"
+    ]
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    more = f" and {len(row['why']) - 1} more" if len(row["why"]) > 1 else ""
+    return (
+        f"it is in quarantine and the agent does not see it ({row['why'][0]}{more});"
+        f" `wakeful skills accept {row['name']}` shows what is new and asks"
+    )

@@ -16,6 +16,7 @@ COMMANDS = {
     "waits": ("waits:waits", "List the questions that wait for a person."),
     "approve": ("waits:approve", "Let a waiting call go on."),
     "reject": ("waits:reject", "Turn a waiting call down."),
+    "skills": ("skills:skills", "List the skills, see what is new in one, accept it."),
     "effects": ("effects:effects", "List the calls that changed something in the world."),
     "replay": ("replay:replay", "Run an event that has ended once more."),
     "secrets": ("secrets:secrets", "Store what settings name as secret:NAME."),

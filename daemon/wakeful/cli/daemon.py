@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from wakeful.cli import exits
 
@@ -95,6 +96,15 @@ class Daemon:
 
     def run_schedule(self, name: str) -> int:
         return int(self._row(f"/api/schedules/{name}/run", {})["event"])
+
+    def skills(self) -> list[Row]:
+        return self._rows("/api/skills", "skills")
+
+    def skill(self, name: str) -> Row:
+        return self._row(f"/api/skills/{quote(name, safe='')}")
+
+    def accept_skill(self, name: str, digest: str) -> Row:
+        return self._row(f"/api/skills/{quote(name, safe='')}/accept", {"digest": digest})
 
     def new_code(self) -> str:
         return str(self._row("/api/codes", {})["code"])

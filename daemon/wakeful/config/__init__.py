@@ -14,6 +14,7 @@ from wakeful.config.load import (
 )
 from wakeful.config.settings import (
     SQLITE,
+    FileRule,
     SecretSettings,
     Settings,
     is_loopback,
@@ -25,6 +26,7 @@ __all__ = [
     "FILE",
     "SECURITY",
     "SQLITE",
+    "FileRule",
     "FrontMatter",
     "FrontMatterError",
     "KeyPath",

@@ -125,6 +125,20 @@ class Limits(_Table):
     context: Annotated[int, Field(ge=1000)] = 100_000  # tokens, above which a thread is summarised
 
 
+def _file_path(value: str) -> str:
+    if not value.startswith("/") or ".." in value.split("/"):
+        raise ValueError(f'"{value}" is no path of the workspace; begin with /, such as "/reports"')
+    return value
+
+
+class FileRule(_Table):
+    """What the agent may do with some files of its workspace; the first rule that fits decides."""
+
+    path: Annotated[str, AfterValidator(_file_path)]
+    read: bool = True
+    write: bool = True
+
+
 class Alerts(_Table):
     """Where failures are told; empty: page, log and `status` only."""
 
@@ -173,6 +187,7 @@ class Settings(BaseSettings):
     fallbacks: tuple[Name, ...] = ()
     timezone: Annotated[str, AfterValidator(_timezone)] = "UTC"
     tracing: bool = False  # LangSmith sees every text; off unless written out
+    files: tuple[FileRule, ...] = ()
     use: Use = Use()
     model_options: dict[str, Any] = Field(default_factory=dict)
     server: Server = Server()

@@ -55,8 +55,7 @@ def _values(read: Read, kind: Kind) -> Iterator[Any]:
     """The values of one kind, each with the digest of its file where it has a place for one."""
     for entry, kept in sorted(read.entries, key=lambda each: each[0].name):
         if entry.kind == kind and kept.value is not None:
-            keeps = kind in ("skills", "subagents")
-            yield replace(kept.value, digest=kept.digest) if keeps else kept.value
+            yield replace(kept.value, digest=kept.digest) if kind == "subagents" else kept.value
 
 
 def _tools(read: Read, faults: list[Fault]) -> dict[str, ToolPlug]:

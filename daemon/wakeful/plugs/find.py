@@ -12,6 +12,7 @@ from typing import Literal
 
 from wakeful import builtin
 from wakeful.events import Fault
+from wakeful.plugs.carried import is_aside
 from wakeful.plugs.modules import INIT
 
 Kind = Literal["channels", "connections", "schedules", "skills", "subagents", "tools"]
@@ -119,17 +120,24 @@ def digest(path: Path) -> str:
     for file in _files(path) if path.is_dir() else [path]:
         with file.open("rb") as data:
             inner = hashlib.file_digest(data, "sha256").hexdigest()
-        content.update(f"{file.name}\0{inner}\0".encode())
+        name = file.relative_to(path) if file != path else Path(file.name)
+        may_run = os.access(file, os.X_OK)
+        content.update(f"{name}\0{may_run}\0{inner}\0".encode("utf-8", "surrogateescape"))
     return content.hexdigest()[:16]
 
 
 def _files(folder: Path) -> list[Path]:
+    skip = is_aside if folder.parent.name == "skills" else _is_hidden
     found: list[Path] = []
     for where, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "__pycache__")))
-        paths = (Path(where, name) for name in sorted(names) if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not skip(name))
+        paths = (Path(where, name) for name in sorted(names) if not skip(name))
         found.extend(path for path in paths if path.is_file())  # a pipe would block its reader
     return found
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "__pycache__"))
 
 
 def _stamp(file: Path) -> tuple[str, int, int, int]:

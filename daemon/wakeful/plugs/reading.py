@@ -24,7 +24,7 @@ def read_entry(entry: Entry, timezone: str) -> Loaded[Any]:
     if entry.suffix == ".toml":
         return read_instance(entry.name, entry.path, entry.file)
     if entry.kind == "skills":
-        return read_skill(entry.path)
+        return read_skill(entry.path, ours=entry.ours)
     if entry.kind == "schedules":
         return _schedule(entry, timezone)
     if entry.kind == "subagents":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,10 @@ from pydantic import (
 )
 
 from wakeful.config import FrontMatterError, explain, read_front_matter
+from wakeful.errors import Refused
 from wakeful.events import Fault
+from wakeful.plugs.carried import carried
+from wakeful.plugs.suspects import findings
 from wakeful.skill import SKILL_FILE, Skill
 
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -57,13 +61,26 @@ class _Head(BaseModel):
     )
 
 
-def read_skill(folder: Path) -> tuple[Skill | None, list[Fault]]:
+def read_skill(folder: Path, *, ours: bool = False) -> tuple[Skill | None, list[Fault]]:
     """The skill of a folder, or every fault of its SKILL.md."""
-    file = f"skills/{folder.name}/{SKILL_FILE}"
-    if not (folder / SKILL_FILE).is_file():
-        return None, [Fault(file=f"skills/{folder.name}", message=f"it has no {SKILL_FILE}")]
+    where = f"skills/{folder.name}"
     try:
-        front = read_front_matter((folder / SKILL_FILE).read_text("utf-8"))
+        held = carried(folder)
+    except Refused as error:
+        return None, [Fault(file=where, message=str(error))]
+    if SKILL_FILE not in held.files:
+        return None, [Fault(file=where, message=f"it has no {SKILL_FILE}")]
+    skill, faults = parse_skill(held.files[SKILL_FILE], folder)
+    if skill is not None:
+        skill = replace(skill, digest=held.digest, findings=findings(held), ours=ours)
+    return skill, faults
+
+
+def parse_skill(data: bytes, folder: Path) -> tuple[Skill | None, list[Fault]]:
+    """What a SKILL.md says, or every fault of it."""
+    file = f"skills/{folder.name}/{SKILL_FILE}"
+    try:
+        front = read_front_matter(data.decode("utf-8"))
     except UnicodeDecodeError:
         return None, [Fault(file=file, message="it is not UTF-8 text")]
     except FrontMatterError as error:

@@ -70,6 +70,11 @@ def parameters(function: Callable[..., Any]) -> dict[str, Any]:
     }
 
 
+def _described(annotation: Any) -> bool:
+    """Whether the annotation brings a description, as pydantic's Field does."""
+    return any(getattr(each, "description", "") for each in getattr(annotation, "__metadata__", ()))
+
+
 def _defined_in(module: ModuleType, function: Callable[..., Any]) -> bool:
     return (function.__module__ + ".").startswith(module.__name__ + ".")
 
@@ -107,5 +112,5 @@ def _complaints(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, 
             yield f'"{argument}" must be an ordinary argument, without * or /', False
         elif annotation is inspect.Parameter.empty:
             yield f'"{argument}" needs a type', False
-        elif doc and f"{argument}:" not in doc:
+        elif doc and f"{argument}:" not in doc and not _described(annotation):
             yield f'describe "{argument}" in the docstring, under Args:', True

@@ -23,6 +23,7 @@ from wakeful.service.artefacts import Artefacts
 from wakeful.service.channels import Channels
 from wakeful.service.host import Desk, PlugHost
 from wakeful.service.machine import files_left
+from wakeful.service.skills import SkillBook
 from wakeful.service.tidying import Compact, compact_idle
 from wakeful.service.updates import Updates
 from wakeful.service.view import LiveView
@@ -69,6 +70,7 @@ class Core:
         self.timekeeper: Timekeeper | None = None
         self.compact: Compact | None = None  # of the agent, once there is one
         self.faults: tuple[Fault, ...] = ()
+        self.skills = SkillBook(path, settings, store.view)
         self.file_limit = 0
         self._desk = Desk(
             store=store,
@@ -101,6 +103,7 @@ class Core:
         """Make the running daemon follow the folder."""
         self._say_what_needs_a_restart(snapshot.settings)
         self.settings = snapshot.settings
+        self.skills = SkillBook(self.path, snapshot.settings, self.store.view)
         self.courier.routes = snapshot.settings.alerts.route
         self._tell(snapshot.faults)
         if self.worker:
@@ -139,6 +142,7 @@ class Core:
             "public_url": self.settings.server.public_url,
             "outage": breaker.reason if breaker and breaker.open else None,
             "channels": self.channels.states(),
+            "quarantined_skills": await self.skills.waiting(),
             "faults": [self.secrets.redact(str(fault)) for fault in self.faults],
         }
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import replace
+from typing import Any
 
 from wakeful.errors import Refused, Unknown
-from wakeful.events import ENDED
+from wakeful.events import ENDED, OPERATOR
 from wakeful.service.core import Core
 from wakeful.store import Store
 
@@ -24,6 +25,15 @@ class Commands:
 
     async def replay(self, seq: int) -> int:
         return await replay(self._core.store, seq)
+
+    async def skills(self) -> list[dict[str, Any]]:
+        return await self._core.skills.rows()
+
+    async def skill(self, name: str) -> dict[str, Any]:
+        return await self._core.skills.row(name)
+
+    async def accept_skill(self, name: str, digest: str) -> dict[str, Any]:
+        return await self._core.skills.accept(self._core.store, name, digest, by=OPERATOR)
 
 
 async def replay(store: Store, seq: int) -> int:

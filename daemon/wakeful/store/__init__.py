@@ -7,6 +7,7 @@ from wakeful.store.effects import EffectRow
 from wakeful.store.firings import FiringRow
 from wakeful.store.lock import holder
 from wakeful.store.memory import MemoryRow
+from wakeful.store.pins import pinned
 from wakeful.store.query import Query, Session
 from wakeful.store.retention import RetentionPolicy
 from wakeful.store.schedules import ScheduleRow
@@ -29,4 +30,5 @@ __all__ = [
     "holder",
     "open_reader",
     "open_store",
+    "pinned",
 ]

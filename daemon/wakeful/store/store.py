@@ -25,6 +25,7 @@ from wakeful.store.memory import Memory
 from wakeful.store.migrate import migrate
 from wakeful.store.news import News
 from wakeful.store.outcomes import Outcomes
+from wakeful.store.pins import Pins
 from wakeful.store.places import refuse_foreign
 from wakeful.store.reading import Reading
 from wakeful.store.retention import Retaining
@@ -52,6 +53,7 @@ class Store(
     Schedules,
     Cursors,
     Memory,
+    Pins,
     Retaining,
 ):
     """Everything that the daemon keeps. Each method returns after COMMIT; `view` only looks."""

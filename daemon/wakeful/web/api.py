@@ -19,6 +19,7 @@ from wakeful.web.inputs import (
     new_message,
     number,
     one_of,
+    seen_digest,
 )
 from wakeful.web.openapi import document
 from wakeful.web.operations import Operations
@@ -53,6 +54,9 @@ class Api:
             Route("/api/effects", self.effects),
             Route("/api/schedules", self.schedules),
             Route("/api/schedules/{name}/run", self.run_schedule, methods=["POST"]),
+            Route("/api/skills", self.skills),
+            Route("/api/skills/{name}", self.skill),
+            Route("/api/skills/{name}/accept", self.accept_skill, methods=["POST"]),
             Route("/api/status", self.status),
             Route("/api/codes", self.new_code, methods=["POST"]),
             Route("/api/openapi.json", self.openapi),
@@ -127,6 +131,16 @@ class Api:
     async def run_schedule(self, request: Request) -> Response:
         seq = await self._commands().run_schedule(request.path_params["name"])
         return json_answer({"event": seq}, 202)
+
+    async def skills(self, request: Request) -> Response:
+        return json_answer({"skills": await self._commands().skills()})
+
+    async def skill(self, request: Request) -> Response:
+        return json_answer(await self._commands().skill(request.path_params["name"]))
+
+    async def accept_skill(self, request: Request) -> Response:
+        name, digest = request.path_params["name"], await seen_digest(request)
+        return json_answer(await self._commands().accept_skill(name, digest))
 
     async def replay(self, request: Request) -> Response:
         await self._event(request)

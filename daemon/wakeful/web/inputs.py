@@ -110,6 +110,14 @@ async def new_decision(request: Request) -> Decision:
     )
 
 
+async def seen_digest(request: Request) -> str:
+    """The body of POST /api/skills/{name}/accept: what was looked at."""
+    body = await json_object(request, {"digest"})
+    if not isinstance(body.get("digest"), str):
+        raise bad("'digest' is missing; take it from GET /api/skills/{name}, with the diff.")
+    return str(body["digest"])
+
+
 def event_number(request: Request) -> int:
     """The event in the path."""
     text = str(request.path_params["event"])

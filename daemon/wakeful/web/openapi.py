@@ -25,7 +25,7 @@ def document() -> Schema:
         "info": {"title": "Wakeful", "version": version("wakeful")},
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{"token": []}],
-        "paths": {**_events(), **_threads(), **_waits(), **_runs(), **_probes()},
+        "paths": {**_events(), **_threads(), **_waits(), **_runs(), **_skills(), **_probes()},
     }
 
 
@@ -161,6 +161,19 @@ def _runs() -> Schema:
         "/api/status": {"get": _get("status", _answers(200, OBJECT))},
         "/api/codes": {"post": _post("new_code", _answers(201, code))},
         "/api/openapi.json": {"get": _get("openapi", _answers(200, OBJECT))},
+    }
+
+
+def _skills() -> Schema:
+    name = _in_path("name", TEXT)
+    one = _object(name=TEXT, state=TEXT, digest=TEXT, why=_list(TEXT))
+    with_diff = _object(name=TEXT, state=TEXT, digest=TEXT, why=_list(TEXT), diff=TEXT)
+    body = {**_object(digest=TEXT), "additionalProperties": False}
+    accepted = _answers(200, with_diff, 400, 404, 408, 409, 413, 501)
+    return {
+        "/api/skills": {"get": _get("skills", _answers(200, _object(skills=_list(one)), 501))},
+        "/api/skills/{name}": {"get": _get("skill", _answers(200, with_diff, 400, 404, 501), name)},
+        "/api/skills/{name}/accept": {"post": _post("accept_skill", accepted, name, body=body)},
     }
 
 

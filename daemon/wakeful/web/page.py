@@ -69,6 +69,7 @@ class Page:
             messages=[message_json(one) for one in messages],
             waits=[wait_json(one) for one in await self._view.waits()],
             runs=await self._view.runs(limit=RUNS),
+            skills=(await self._view.status()).get("quarantined_skills", []),
         )
 
     async def login_form(self, request: Request) -> Response:
