@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import PrivateAttr
 
 from tests.agent.kit import Clock, Scripted, world
 from wakeful.agent.contracts import Contract, contracts
@@ -35,8 +36,10 @@ def book(call: Call, account: int, note: Annotated[str, Field(description="a wor
 class Hearing(Scripted):
     """Keeps what it was told of its tools."""
 
+    _wire: list[dict[str, Any]] = PrivateAttr(default_factory=list)
+
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        self.__dict__["wire"] = [convert_to_openai_tool(each)["function"] for each in tools]
+        self._wire = [convert_to_openai_tool(each)["function"] for each in tools]
         return super().bind_tools(tools, **kwargs)
 
 
@@ -56,7 +59,7 @@ async def test_they_are_what_a_model_gets_in_a_run_word_for_word(tmp_path: Path)
     assert [
         {"name": t.name, "description": t.description, "parameters": t.parameters}
         for t in shown.values()
-    ] == model.__dict__["wire"]
+    ] == model._wire
     assert faults == []
 
 

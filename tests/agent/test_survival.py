@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Optional
 
 import pytest
 from annotated_types import Predicate
@@ -91,7 +91,7 @@ def test_what_does_not_survive_is_named(hint: Any, what: list[str]) -> None:
         Literal["a", "b"],
         dict[str, Annotated[int, Field(le=3)]],
         Annotated[str, Field(pattern="^a", min_length=2, max_length=4)],
-        Annotated[list[int], Field(min_length=1, max_length=2)] | None,
+        Optional[Annotated[list[int], Field(min_length=1, max_length=2)]],  # noqa: UP045
         Annotated[float, Field(gt=0, lt=1.5, multiple_of=0.5)],
     ],
 )

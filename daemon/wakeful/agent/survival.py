@@ -40,7 +40,8 @@ def lost(
 ) -> list[Fault]:
     """A warning for each constraint of an argument that its wire schema does not have."""
     _, arguments = read_docstring(inspect.getdoc(function) or "")
-    core: Node = schema_of(name, function, arguments).__pydantic_core_schema__
+    model: Any = schema_of(name, function, arguments)
+    core: Node = model.__pydantic_core_schema__
     definitions = {each["ref"]: each for each in core.get("definitions", ())}
     top = core["schema"] if core["type"] == "definitions" else core
     properties = parameters.get("properties", {})

@@ -1,4 +1,4 @@
-"""What is wrong with an agent folder, for people."""
+"""Faults of an agent folder, for people."""
 
 from __future__ import annotations
 

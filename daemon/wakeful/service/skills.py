@@ -151,13 +151,13 @@ def _pin_of(found: Shown, pins: Pinned) -> Mapping[str, str] | None:
 
 def _put_folder(place: Path, held: Carried) -> None:
     """Let a folder hold exactly this. The new one is whole before the old one goes."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     new, old = (place.with_name(f".{place.name}.{word}") for word in ("new", "old"))
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)
     for name, data in held.files.items():
         path = new / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
         files.put(path, data, mode=0o644)
     if place.exists():
         place.rename(old)
