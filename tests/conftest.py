@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.services.postgres import postgres_cluster, postgres_url
 
 __all__ = ["postgres_cluster", "postgres_url"]
 
 # How long one example takes says something about the machine, not about the code.
-settings.register_profile("wakeful", deadline=None)
+# A busy machine is slow to make examples, too; what is slow is not wrong.
+settings.register_profile("wakeful", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wakeful")
 
 IN_CI = os.environ.get("CI") == "true"

@@ -54,6 +54,7 @@ async def test_several_are_answered_in_any_order_before_and_after_a_restart(
 ) -> None:
     folder = prepare(tmp_path)
     ends: list[dict[str, Any]] = [{"verdict": "answer", "text": "red"}, {"verdict": "approve"}]
+    found: Any = None
     async with world(folder, say) as w:
         waits = (await w.turn("go")).waits
         if not restart:

@@ -38,8 +38,8 @@ class Gates:
     ) -> Rule:
         """The strictest of what the tool and the channel say of this call."""
         rules = self._rules(tool, traits, source)
-        said = [rule if isinstance(rule, str) else await _asked(rule, args) for rule in rules]
-        return max(said, key=STRICTNESS.__getitem__)
+        said: list[Rule] = [await _asked(rule, args) if callable(rule) else rule for rule in rules]
+        return max(said, key=lambda rule: STRICTNESS[rule])
 
     def _rules(self, tool: str, traits: Traits, source: str) -> tuple[Approve, ...]:
         """A tool's own word or that of the settings; a channel only adds to it."""
