@@ -27,7 +27,6 @@ OPEN_FOLDERS = {
     "daemon/wakeful/agent/local.py",  # models that anybody may have
     "daemon/wakeful/agent/workspace.py",  # below a folder that is closed already
     "daemon/wakeful/cli/init.py",  # the user's own folder, as the user's umask says
-    "daemon/wakeful/service/skills.py",  # the same: a skill is part of it
 }
 PLAIN_WRITES = {
     "daemon/wakeful/agent/local.py",

@@ -76,10 +76,12 @@ def nodes(schema: Any) -> Iterator[Mapping[str, Any]]:
         return
     yield schema
     for key in ("properties", "$defs", "patternProperties"):
-        for inner in schema.get(key, {}).values():
+        inside = schema.get(key)
+        for inner in inside.values() if isinstance(inside, Mapping) else ():
             yield from nodes(inner)
     for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        for inner in schema.get(key, ()):
+        each = schema.get(key)
+        for inner in each if isinstance(each, list) else ():
             yield from nodes(inner)
     for key in ("items", "additionalProperties", "not", "propertyNames"):
         yield from nodes(schema.get(key))

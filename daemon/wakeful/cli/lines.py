@@ -38,6 +38,8 @@ class Lines:
             while data := os.read(self._descriptor, CHUNK):
                 *lines, rest = (rest + decoder.decode(data)).split("\n")
                 self._hand_over(lines)
+        except OSError:  # it was closed under us: nobody types any more
+            return
         finally:
             self._hand_over([rest, None] if rest else [None])
 
