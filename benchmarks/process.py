@@ -142,6 +142,7 @@ def wait_ready(url: str, process: subprocess.Popen[bytes], within: float = 60) -
             if httpx.get(f"{url}/ready", trust_env=False).status_code == 200:
                 return
         except httpx.TransportError:
-            time.sleep(POLL)  # not listening yet
-        time.sleep(POLL)
+            continue  # not listening yet
+        finally:
+            time.sleep(POLL)
     raise TimeoutError(f"wakeful was not ready after {within:.0f} s")
